@@ -1,0 +1,78 @@
+"""Start the app: on port 8501 or the next free one, with a browser where there is a screen.
+
+`make run` calls this. By hand, `streamlit run app.py` does the same without looking for a port.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FIRST_PORT = 8501
+TRIES = 50
+
+
+def is_free(host: str, port: int) -> bool:
+    """Return whether a server can listen on `port` of `host`."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        # A port whose last connections are still closing is free for the server too.
+        if os.name == "posix":
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def free_port(host: str, first: int = FIRST_PORT) -> int:
+    """Return the first free port from `first` on.
+
+    Raises:
+        SystemExit: none of the next ports is free, or `host` is no address of this machine.
+    """
+    for port in range(first, first + TRIES):
+        if is_free(host, port):
+            return port
+    sys.exit(f"No free port from {first} to {first + TRIES - 1} on {host}: choose one with PORT=…")
+
+
+def has_display() -> bool:
+    """Return whether a browser window can be shown from here."""
+    if sys.platform in {"darwin", "win32"}:
+        return "SSH_CONNECTION" not in os.environ
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def command(host: str, port: int, *, browser: bool) -> list[str]:
+    """Return the command line that serves the app."""
+    return [
+        *(sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py")),
+        *("--server.address", host, "--server.port", str(port)),
+        *("--server.headless", "false" if browser else "true"),
+        *("--server.showEmailPrompt", "false"),
+    ]
+
+
+def main() -> int:
+    """Serve the app until it is stopped with Ctrl+C."""
+    parser = argparse.ArgumentParser(description="Start Token by Token.")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=int, help="port (default: 8501 or the next free one)")
+    wanted = parser.parse_args()
+    port = wanted.port if wanted.port is not None else free_port(wanted.host)
+    if wanted.port is None and port != FIRST_PORT:
+        print(f"Port {FIRST_PORT} is in use; taking {port}.", flush=True)
+    try:
+        return subprocess.call(command(wanted.host, port, browser=has_display()), cwd=ROOT)
+    except KeyboardInterrupt:
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
