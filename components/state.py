@@ -1,0 +1,146 @@
+"""Names, limits and defaults of everything that is remembered: session keys and link parameters.
+
+A bound widget's key is also the name of its parameter in the link, so a copied address restores
+the prompt, the settings and the selection. Values that arrive in a link are checked here, once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+PROMPT = "prompt"
+CHAT = "chat"
+MODEL = "model"
+LAYER = "layer"
+HEAD = "head"
+TOKEN = "token"
+SEED = "seed"
+TEMPERATURE = "temperature"
+TOP_K = "top_k"
+TOP_P = "top_p"
+MIN_P = "min_p"
+REPETITION_PENALTY = "repetition_penalty"
+MAX_NEW_TOKENS = "max_new_tokens"
+STOP = "stop"
+
+PENDING = "pending_link_values"
+NOTICES = "link_notices"
+LINK_READ = "link_read"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The range of one number that may come from a link."""
+
+    key: str
+    label: str
+    low: float
+    high: float
+    default: float
+    step: float
+    whole: bool = False
+    """Only whole numbers."""
+
+    def number(self, value: float) -> int | float:
+        """Return `value` as the type that the widget takes."""
+        return int(value) if self.whole else float(value)
+
+
+LIMITS: tuple[Limit, ...] = (
+    Limit(TEMPERATURE, "Temperature", 0, 2, 1, 0.05),
+    Limit(TOP_K, "Top-k", 0, 200, 0, 1, whole=True),
+    Limit(TOP_P, "Top-p", 0, 1, 1, 0.01),
+    Limit(MIN_P, "Min-p", 0, 1, 0, 0.01),
+    Limit(REPETITION_PENALTY, "Repetition penalty", 0.5, 2, 1, 0.05),
+    Limit(SEED, "Seed", 0, 2**31 - 1, 0, 1, whole=True),
+    Limit(MAX_NEW_TOKENS, "Tokens to write", 1, 200, 40, 1, whole=True),
+)
+
+
+def limit(key: str) -> Limit:
+    """Return the limit of the setting named `key`."""
+    return next(entry for entry in LIMITS if entry.key == key)
+
+
+def check_link(
+    params: Mapping[str, str], limits: tuple[Limit, ...] = LIMITS
+) -> tuple[dict[str, int | float], list[str]]:
+    """Check the numbers of a link.
+
+    Args:
+        params: the link's parameters, as text.
+        limits: what to check them against.
+
+    Returns:
+        The values that had to be changed, by key, and a sentence on each.
+    """
+    changed: dict[str, int | float] = {}
+    notices: list[str] = []
+    for entry in limits:
+        text = params.get(entry.key)
+        if text is None:
+            continue
+        value = _as_number(text)
+        if value is None or (entry.whole and not value.is_integer()):
+            changed[entry.key] = entry.number(entry.default)
+            kind = "a whole number" if entry.whole else "a number"
+            notices.append(
+                f"{entry.label} in the link was “{text[:40]}”, which is not {kind}; "
+                f"it is now {entry.number(entry.default)}."
+            )
+        elif not entry.low <= value <= entry.high:
+            nearest = entry.number(min(max(value, entry.low), entry.high))
+            changed[entry.key] = nearest
+            notices.append(
+                f"{entry.label} in the link was {text[:40]}; it goes from "
+                f"{entry.number(entry.low)} to {entry.number(entry.high)}, so it is now {nearest}."
+            )
+    return changed, notices
+
+
+def _as_number(text: str) -> float | None:
+    """Read a finite number, or None."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def read_link() -> None:
+    """On a session's first run, check the link and keep what must be changed for the next run.
+
+    A bound widget takes its value from the link when it is first drawn and drops what it can't
+    take; only after that can another value be set, so the change waits for a second run.
+    """
+    if st.session_state.get(LINK_READ):
+        for key, value in st.session_state.pop(PENDING, {}).items():
+            st.session_state[key] = value
+        return
+    st.session_state[LINK_READ] = True
+    changed, notices = check_link(st.query_params.to_dict())
+    st.session_state[NOTICES] = notices
+    if changed:
+        st.session_state[PENDING] = changed
+
+
+def apply_link_changes() -> None:
+    """After the bound widgets were drawn: run once more if the link held a value to be changed."""
+    if PENDING in st.session_state:
+        st.rerun()
+
+
+def clamp(key: str, high: int) -> None:
+    """Keep a selection inside a range that moves with the prompt or the model.
+
+    Args:
+        key: session key of a whole-number widget that is drawn after this call.
+        high: its largest allowed value.
+    """
+    value = st.session_state.get(key)
+    if isinstance(value, int) and value > high:
+        st.session_state[key] = high
