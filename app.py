@@ -1,0 +1,46 @@
+"""The frame of the app: page config, navigation, the shared controls, and around each page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import sidebar, state
+from components.stages import STAGES, sections
+from pages.shared import frame
+from pages.shared.loading import allowed_sources, loader
+
+st.set_page_config(
+    page_title="Token by Token",
+    page_icon=":material/data_object:",
+    layout="wide",
+    initial_sidebar_state="expanded",
+)
+state.read_link()
+
+page_of = {
+    entry.key: st.Page(
+        entry.page,
+        title=entry.title,
+        icon=entry.icon,
+        url_path=entry.url,
+        default=entry is STAGES[0],
+        help=entry.question,
+    )
+    for entry in STAGES
+}
+chosen = st.navigation(
+    {name: [page_of[entry.key] for entry in entries] for name, entries in sections().items()}
+)
+stage = next(entry for entry in STAGES if page_of[entry.key] == chosen)
+
+with st.sidebar:
+    request = sidebar.prompt_controls(allowed_sources())
+    settings = sidebar.sampling_controls()
+    seed = sidebar.seed_control()
+state.apply_link_changes()
+loader(request.source)  # starts at the first visit; the page is painted meanwhile
+
+frame.header(stage, request, settings, seed)
+sidebar.show_notices()
+chosen.run()
+frame.footer(stage)

@@ -1,0 +1,139 @@
+"""The frame around every page: pipeline strip, question and answer, three views, the next stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from components import state
+from components.pipeline_strip import StageChip, pipeline_strip
+from components.sidebar import Request
+from components.stages import STAGES, Facts, Stage, following
+from components.text import markdown
+from engine.sampling import SamplingSettings
+from pages.shared.live import Live, facts, read_prompt
+from pages.shared.loading import loaded_model, wait_for_model
+
+CURRENT = "current_request"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing to try on a page, with a target that the page can check."""
+
+    text: str
+    """What to do, as Markdown of this project's own words."""
+    done: bool
+    """Whether the current state of the page meets the target."""
+    now: str
+    """Where it stands now, in a few words."""
+
+
+def header(stage: Stage, request: Request, settings: SamplingSettings, seed: int) -> None:
+    """Draw the strip, the question and the answer, and keep the request for the page.
+
+    The words are on screen before the model is loaded; the strip gets its facts once it is.
+    """
+    st.session_state[CURRENT] = (request, settings, seed)
+    slot = st.container(key="strip")
+    st.title(stage.question, anchor=False)
+    st.markdown(stage.answer)
+    known = None
+    if loaded_model(request.source) is not None:
+        live = read_prompt(request, settings, seed)
+        if live.problem is None:
+            with st.spinner("Running the model once over the prompt …", show_time=True):
+                known = facts(live)
+    with slot:
+        _strip(stage, known)
+
+
+def _strip(current: Stage, known: Facts | None) -> None:
+    """Draw one chip a stage; a click leads there."""
+    chips = [
+        StageChip(
+            key=entry.key,
+            label=entry.title,
+            fact="" if known is None else entry.chip(known),
+            current=entry.key == current.key,
+        )
+        for entry in STAGES
+    ]
+    chosen = pipeline_strip(chips, key="pipeline_strip")
+    if chosen is not None and chosen != current.key:
+        st.switch_page(next(entry.page for entry in STAGES if entry.key == chosen))
+
+
+def live_prompt(*, traced: bool = True) -> Live:
+    """Return the prompt on the running model.
+
+    Waits for the model and says what is wrong with the prompt, in which case the script stops.
+
+    Args:
+        traced: whether the page looks inside the model, so that the prompt's cap holds.
+    """
+    request, settings, seed = st.session_state[CURRENT]
+    first_time = loaded_model(request.source) is None
+    wait_for_model(request.source)
+    if first_time:
+        st.rerun()  # so that the strip gets its facts
+    live = read_prompt(request, settings, seed)
+    if live.dropped:
+        st.warning(
+            "The model's vocabulary has no bytes for these characters, so it never sees them: "
+            + markdown(" ".join(live.dropped))
+        )
+    if live.problem is not None and (traced or not live.tokens):
+        st.warning(markdown(live.problem))
+        st.stop()
+    return live
+
+
+def views(
+    visual: Callable[[], None], in_depth: Callable[[], None], tasks: Callable[[], list[Task]]
+) -> None:
+    """Draw the three views of a page; only the open one runs."""
+    picture, depth, practice = st.tabs(
+        ["Visual", "In depth", "Try this"], key="view", on_change="rerun"
+    )
+    if picture.open:
+        with picture:
+            visual()
+    if depth.open:
+        with depth:
+            in_depth()
+    if practice.open:
+        with practice:
+            for task in tasks():
+                _show_task(task)
+
+
+def _show_task(task: Task) -> None:
+    icon = ":material/check_circle:" if task.done else ":material/radio_button_unchecked:"
+    with st.container(border=True):
+        st.markdown(f"{icon} {task.text}")
+        st.caption(("Done. " if task.done else "Not yet. ") + task.now)
+
+
+def footer(stage: Stage) -> None:
+    """Draw the link to the next stage."""
+    after = following(stage.key)
+    st.page_link(after.page, label=f"Next: {after.title}", icon=":material/arrow_forward:")
+
+
+def selection(live: Live, *, layer: bool = False, head: bool = False, token: bool = False) -> None:
+    """Draw the selectors of layer, head and token in one row; their values are in the link."""
+    architecture = live.model.architecture
+    wanted = [
+        ("Layer", state.LAYER, architecture.layers - 1) if layer else None,
+        ("Head", state.HEAD, architecture.heads - 1) if head else None,
+        ("Token", state.TOKEN, len(live.tokens) - 1) if token else None,
+    ]
+    with st.container(horizontal=True, key="selection"):
+        for entry in wanted:
+            if entry is not None:
+                label, key, high = entry
+                state.clamp(key, high)
+                st.slider(label, 0, max(high, 1), key=key, bind="query-params", disabled=high == 0)

@@ -1,0 +1,121 @@
+"""This prompt on the running model: its ids, its trace, and what the strip says about it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from components.sidebar import Request
+from components.stages import Facts
+from components.text import visible
+from engine import sampling
+from pages.shared.loading import loaded_model, wait_for_model
+
+if TYPE_CHECKING:
+    from engine.edits import Edit
+    from engine.model import LanguageModel
+    from engine.tokenizer import Token
+    from engine.trace import Trace
+
+PROMPT_CAP = int(os.environ.get("TOKEN_BY_TOKEN_CAP", "256"))
+"""Most tokens of a prompt on the traced pages."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """One prompt, read by one model."""
+
+    model: LanguageModel
+    request: Request
+    settings: sampling.SamplingSettings
+    seed: int
+    text: str
+    """What the model receives: the prompt, or the chat template around it."""
+    tokens: tuple[Token, ...]
+    problem: str | None
+    """Why this prompt can't be shown, or None."""
+    dropped: tuple[str, ...]
+    """Characters that the vocabulary has no bytes for, made visible."""
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The prompt's token ids."""
+        return tuple(token.id for token in self.tokens)
+
+    def trace(self, extra: tuple[int, ...] = (), edits: tuple[Edit, ...] = ()) -> Trace:
+        """Return the hooked pass over the prompt and `extra` ids, from the cache if it is there."""
+        return cached_trace(self.model.source, self.ids + extra, edits)
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def cached_trace(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> Trace:
+    """Run one hooked pass, or return the one that was run for the same request."""
+    from engine.trace import trace
+
+    model = loaded_model(source)
+    if model is None:
+        raise RuntimeError("The model must be loaded before it is traced.")
+    return trace(model, ids, edits=edits)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def cached_tokens(source: str, prompt: str, chat: bool) -> tuple[str, tuple[Token, ...]]:
+    """Return the text that the model receives and its tokens."""
+    model = loaded_model(source)
+    if model is None:
+        raise RuntimeError("The model must be loaded before text is cut into tokens.")
+    if not chat:
+        return prompt, tuple(model.tokenizer.encode(prompt))
+    messages = [{"role": "user", "content": prompt}]
+    return model.tokenizer.chat_text(messages), tuple(model.tokenizer.chat_tokens(messages))
+
+
+def read_prompt(request: Request, settings: sampling.SamplingSettings, seed: int) -> Live:
+    """Wait for the model, then cut the prompt into tokens and check it."""
+    model = wait_for_model(request.source)
+    dropped = tuple(
+        dict.fromkeys(
+            visible(character) for character, _ in model.tokenizer.unrepresentable(request.prompt)
+        )
+    )
+    text, tokens = cached_tokens(request.source, request.prompt, request.chat)
+    return Live(
+        model, request, settings, seed, text, tokens, _problem(request, len(tokens)), dropped
+    )
+
+
+def _problem(request: Request, count: int) -> str | None:
+    """Say why a prompt can't be traced, with the way out."""
+    if not count or (request.chat and not request.prompt.strip()):
+        return "The prompt is empty. Type a few words in the sidebar, or choose an example."
+    if count > PROMPT_CAP:
+        return (
+            f"The prompt has {count:,} tokens; the pages that look inside the model take up to "
+            f"{PROMPT_CAP}. Shorten it by about {count - PROMPT_CAP:,} tokens. Nothing was cut: "
+            "your text is still in the box."
+        )
+    return None
+
+
+def facts(live: Live) -> Facts:
+    """Return what the strip says about this prompt."""
+    from engine.lm_head import top
+
+    logits = live.trace().logits
+    architecture = live.model.architecture
+    best = top(logits, 1)
+    chain = sampling.run_chain(logits, live.settings, live.ids)
+    return Facts(
+        tokens=len(live.tokens),
+        width=architecture.width,
+        layers=architecture.layers,
+        heads=architecture.heads,
+        ff_width=architecture.ff_width,
+        vocabulary=architecture.vocabulary,
+        top_text=visible(live.model.tokenizer.bytes_of(int(best.ids[0]))),
+        top_probability=float(best.probabilities[0]),
+        survivors=int(chain[-1].kept.sum()),
+    )
