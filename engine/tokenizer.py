@@ -1,0 +1,336 @@
+"""Tokenizer: text becomes numbers, and numbers become text again.
+
+What this module promises: every token says which bytes it carries and which characters of the text
+it comes from; control-token text that a user types stays text unless asked otherwise; whatever the
+vocabulary cannot represent is reported instead of vanishing; and decoding gives back the text.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+from tokenizers import Tokenizer as Backend
+
+from engine.chat_template import ChatTemplate, Message
+from engine.coverage import Coverage
+from engine.detokenize import IncrementalDecoder
+from engine.errors import EngineError
+from engine.merges import BpeTable, MergeSteps, merge_steps, read_table
+from engine.pieces import digits_then_bytes, read_spelling, reading, repair_pre_tokenizer
+from engine.spans import Token, moved, spans_of, without_surrogates
+
+__all__ = ["Token", "Tokenizer", "digits_then_bytes", "repair_pre_tokenizer"]
+
+# Tokens that end a turn or a text, by the names that models give them.
+_END_TOKENS = frozenset(
+    {
+        "<|im_end|>",
+        "<|endoftext|>",
+        "<|eot_id|>",
+        "<|eom_id|>",
+        "<|end_of_text|>",
+        "<|end|>",
+        "<end_of_turn>",
+        "<eos>",
+        "</s>",
+        "<|return|>",
+    }
+)
+
+
+class Tokenizer:
+    """A `tokenizers` backend read two ways, with its chat template.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        chat_template: str | None = None,
+        *,
+        special_names: Mapping[str, str] | None = None,
+    ) -> None:
+        """Build on a backend, which is shared and never changed.
+
+        Args:
+            backend: The tokenizer. Its added tokens say which ids are special.
+            chat_template: Jinja text, or None for a model that knows no turns.
+            special_names: What templates call tokens, as in transformers' `special_tokens_map`:
+                `{"bos_token": "<s>", "eos_token": "</s>"}`.
+        """
+        added = backend.get_added_tokens_decoder()
+        names = dict(special_names or {})
+        self._added = {token_id: token.content for token_id, token in added.items()}
+        self._chat = ChatTemplate(chat_template, names) if chat_template else None
+        literals = self._chat.literal_text if self._chat else ""
+        # Like transformers, count an added token that the template writes itself as control token,
+        # special or not: Qwen's <tool_call>. Runs of spaces (GPT-NeoX) are text.
+        self._tag_ids = frozenset(
+            token_id
+            for token_id, token in added.items()
+            if not token.special and token.content in literals and token.content.strip()
+        )
+        self.special_ids: frozenset[int] = self._tag_ids | {
+            token_id for token_id, token in added.items() if token.special
+        }
+        self.vocabulary: int = max(
+            [backend.get_vocab_size(with_added_tokens=True), *(i + 1 for i in added)]
+        )
+        self._source = backend
+        self._spelling = read_spelling(backend)
+        self._plain = reading(backend, control_ids=self.special_ids, parse_special=False)
+        self._control = reading(backend, control_ids=self.special_ids, parse_special=True)
+        ends = _END_TOKENS | {names.get("eos_token", "")}
+        self.end_ids: frozenset[int] = frozenset(
+            token_id for token_id, text in self._added.items() if text in ends
+        )
+
+    @classmethod
+    def from_transformers(cls, tokenizer: Any) -> Tokenizer:
+        """Build on a fast tokenizer of transformers, with its template and special names.
+
+        Raises:
+            EngineError: It has no `tokenizers` backend.
+        """
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        if not isinstance(backend, Backend):
+            raise EngineError(
+                f"The tokenizer {type(tokenizer).__name__} has no tokenizer.json form, which this "
+                "app needs. Choose a model that comes with a tokenizer.json."
+            )
+        template = getattr(tokenizer, "chat_template", None)
+        if isinstance(template, dict):
+            template = template.get("default")
+        return cls(backend, template, special_names=tokenizer.special_tokens_map)
+
+    def sized(self, vocabulary: int) -> Tokenizer:
+        """Return this tokenizer for a model whose LM head is padded to `vocabulary` rows.
+
+        Ids past the tokenizer's own entries then decode to nothing instead of being refused.
+        """
+        sized = copy.copy(self)
+        sized.vocabulary = max(vocabulary, self.vocabulary)
+        return sized
+
+    # Text to tokens
+
+    def encode(
+        self, text: str, *, parse_special: bool = False, add_bos: bool = False
+    ) -> list[Token]:
+        """Cut a text into tokens.
+
+        Args:
+            text: Any string. Lone surrogates are dropped, and so is what `unrepresentable` lists.
+            parse_special: Whether control-token text becomes control tokens. If not, it is text.
+            add_bos: Whether to begin with the tokens that the model expects before a text
+                (Llama's and Gemma's BOS; nothing for the default model). They carry no bytes.
+        """
+        tokens, _ = self._encode(self._control if parse_special else self._plain, text)
+        if add_bos:
+            bos = [Token(i, self.piece_of(i), b"", 0, 0, self.is_special(i)) for i in self.bos_ids]
+            tokens = bos + tokens
+        return tokens
+
+    def _encode(
+        self, backend: Backend, text: str, breaker: str = ""
+    ) -> tuple[list[Token], list[int | None]]:
+        """Return the tokens of a text, and for each the number of its pre-token."""
+        fed, _ = without_surrogates(text)
+        clean, origin = without_surrogates(text.replace(breaker, "") if breaker else text)
+        encoding = backend.encode(fed, add_special_tokens=False)
+        data = self._data_of(encoding.ids, clean.encode())
+        spans = spans_of(clean, data)
+        if spans is None:
+            before = [0, *accumulate(char == breaker for char in fed)]
+            spans = [(start - before[start], end - before[end]) for start, end in encoding.offsets]
+        tokens = [
+            Token(token_id, piece, part, start, end, token_id in self.special_ids)
+            for token_id, piece, part, (start, end) in zip(
+                encoding.ids, encoding.tokens, data, spans, strict=True
+            )
+        ]
+        if origin is not None:
+            tokens = [moved(token, origin) for token in tokens]
+        return tokens, encoding.word_ids
+
+    def _data_of(self, ids: Sequence[int], text: bytes) -> list[bytes]:
+        """Return each token's bytes, without the space that the tokenizer itself put in front."""
+        data, position, lead_expected = [], 0, self._spelling.lead != "never"
+        for token_id in ids:
+            lead = lead_expected and self._spelling.adds_lead(text[position : position + 3])
+            part, lead_expected = self._emit(token_id, lead)
+            data.append(part)
+            position += len(part)
+        return data
+
+    def unrepresentable(self, text: str) -> list[tuple[str, int]]:
+        """List the characters, with their index, that do not survive `encode`.
+
+        Lone surrogates always; in a byte-level vocabulary characters with a byte that it lacks
+        (U+0004 in the default one); in others characters that become the unknown token, and `▁`,
+        which they read as a space.
+        """
+        return self._coverage.gaps(text)
+
+    @cached_property
+    def _coverage(self) -> Coverage:
+        return Coverage(self._plain, self._spelling)
+
+    def merges(self, text: str) -> list[MergeSteps]:
+        """Show byte-pair encoding at work: each pre-token's way from symbols to tokens.
+
+        Raises:
+            EngineError: This vocabulary is not one of byte-pair encoding.
+        """
+        if self._bpe is None:
+            raise EngineError("This tokenizer does not work by merges (byte-pair encoding).")
+        tokens, words = self._encode(self._plain, text)
+        atoms = {t.id for t in tokens if t.id in self._added or self._spelling.is_atom(t.piece)}
+        return merge_steps(self._bpe, tokens, words, atoms)
+
+    @cached_property
+    def _bpe(self) -> BpeTable | None:
+        return read_table(self._source)
+
+    @cached_property
+    def bos_ids(self) -> tuple[int, ...]:
+        """Ids that the model expects before any text; empty for the default model."""
+        probe = reading(self._source, control_ids=self.special_ids, parse_special=False)
+        probe.post_processor = self._source.post_processor
+        encoding = probe.encode("a")
+        mask = [*encoding.special_tokens_mask, 0]
+        return tuple(encoding.ids[: mask.index(0)])
+
+    # Turns to tokens
+
+    @property
+    def has_chat(self) -> bool:
+        """Whether the model knows turns."""
+        return self._chat is not None
+
+    def chat_text(self, messages: Sequence[Message]) -> str:
+        """Return turns as the one text that the model was trained to continue.
+
+        Args:
+            messages: `[{"role": "user", "content": "Hi"}]`.
+
+        Raises:
+            EngineError: The model has no chat template, or it refuses these turns.
+        """
+        return self._template.render(messages)
+
+    def chat_tokens(
+        self, messages: Sequence[Message], *, parse_special_in_content: bool = False
+    ) -> list[Token]:
+        """Cut turns into tokens, with spans in `chat_text(messages)`.
+
+        Args:
+            messages: As for `chat_text`.
+            parse_special_in_content: Whether control-token text that stands in a turn becomes
+                control tokens, so that a user can forge turns. If not, it is text.
+
+        Raises:
+            EngineError: As `chat_text`.
+        """
+        if parse_special_in_content:
+            return self.encode(self.chat_text(messages), parse_special=True)
+        text, breaker = self._template.render_broken(
+            messages,
+            controls=[self._added[i] for i in self.special_ids - self._tag_ids],
+            tags=[self._added[i] for i in self._tag_ids],
+        )
+        if breaker not in text:
+            return self.encode(text, parse_special=True)
+        backend = reading(
+            self._source, control_ids=self.special_ids, parse_special=True, breaker=breaker
+        )
+        return self._encode(backend, text, breaker)[0]
+
+    def chat(
+        self, messages: Sequence[Message], *, parse_special_in_content: bool = False
+    ) -> list[int]:
+        """Return the ids of `chat_tokens`."""
+        tokens = self.chat_tokens(messages, parse_special_in_content=parse_special_in_content)
+        return [token.id for token in tokens]
+
+    @property
+    def _template(self) -> ChatTemplate:
+        if self._chat is None:
+            raise EngineError("This model has no chat template. Give it plain text to continue.")
+        return self._chat
+
+    # Tokens to text
+
+    def is_special(self, token_id: int) -> bool:
+        """Say whether an id is a control token's."""
+        return token_id in self.special_ids
+
+    def piece_of(self, token_id: int) -> str:
+        """Return the raw vocabulary form of an id; empty for a padding row of the LM head.
+
+        Raises:
+            EngineError: The id is out of range.
+        """
+        if not 0 <= token_id < self.vocabulary:
+            raise EngineError(
+                f"There is no token {token_id}: this vocabulary has the ids 0 to "
+                f"{self.vocabulary - 1}."
+            )
+        return self._source.id_to_token(int(token_id)) or ""
+
+    def bytes_of(self, token_id: int) -> bytes:
+        """Return the bytes that an id stands for; for a control token those of its name.
+
+        Raises:
+            EngineError: The id is out of range.
+        """
+        if (text := self._added.get(token_id)) is not None:
+            return text.encode()
+        return self._spelling.to_bytes(self.piece_of(token_id))
+
+    def _emit(
+        self, token_id: int, lead_expected: bool, *, skip_special: bool = False
+    ) -> tuple[bytes, bool]:
+        """Return a token's bytes in a text, and whether the tokenizer's own space may come next."""
+        data = self.bytes_of(token_id)
+        if token_id in self._added:
+            skipped = skip_special and token_id in self.special_ids
+            lead_next = self._spelling.lead == "always" or (skipped and lead_expected)
+            return b"" if skipped else data, lead_next
+        return data[1:] if lead_expected and data[:1] == b" " else data, False
+
+    def stream(self, *, skip_special: bool = False, continuing: bool = False) -> IncrementalDecoder:
+        """Return a decoder for a sequence that grows: `push(id)` and `flush()` give text.
+
+        Args:
+            skip_special: Whether control tokens give no text.
+            continuing: Whether the sequence continues an earlier text. Some tokenizers (Llama 2)
+                put a space before each text, which decoding takes away only at the text's start.
+        """
+        lead_expected = not continuing and self._spelling.lead != "never"
+        return IncrementalDecoder(
+            lambda token_id, lead: self._emit(token_id, lead, skip_special=skip_special),
+            lead_expected=lead_expected,
+        )
+
+    def decode(
+        self, ids: Iterable[int], *, skip_special: bool = False, continuing: bool = False
+    ) -> str:
+        """Return the text of ids: their bytes joined, with U+FFFD where they are not UTF-8.
+
+        Arguments as for `stream`.
+
+        Raises:
+            EngineError: An id is out of range.
+        """
+        lead = not continuing and self._spelling.lead != "never"
+        parts = []
+        for token_id in ids:
+            data, lead = self._emit(token_id, lead, skip_special=skip_special)
+            parts.append(data)
+        return b"".join(parts).decode("utf-8", "replace")
