@@ -1,8 +1,8 @@
 """The facts of a model that people ask about: how many layers, how wide, which position encoding.
 
-They are read from the loaded network, from its config where every family spells a fact alike and
-from the modules themselves where the families differ. So a family never seen before gets right facts
-without an entry in a table.
+They are read from the loaded network: from its config where every family spells a fact alike, and
+from the modules themselves where the families differ. So a family never seen before gets right
+facts without an entry in a table.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Architecture:
     tied: bool
     """Whether the LM head is the embedding table, used a second time."""
     positions: Positions
-    """"rope": queries and keys are rotated; "learned": a vector a position is added; "none": neither
-    (ALiBi, for one, biases the scores and counts here)."""
+    """"rope": queries and keys are rotated; "learned": a vector a position is added; "none":
+    neither (ALiBi, for one, biases the scores and counts here)."""
     rope_theta: float | None
     """The base of the rotation speeds; None without RoPE."""
     norm: str
@@ -84,7 +84,9 @@ def read_architecture(network: Any) -> Architecture:
         tied=lm_head.weight is embeddings.weight,
         positions=positions,
         rope_theta=_rope_theta(config) if positions == "rope" else None,
-        norm="RMSNorm" if any("RMS" in type(norm).__name__ for norm in _norms(layer)) else "LayerNorm",
+        norm="RMSNorm"
+        if any("RMS" in type(norm).__name__ for norm in _norms(layer))
+        else "LayerNorm",
         activation=_activation(config),
         gated=gated,
         parallel=_is_parallel(layer, config),
@@ -104,8 +106,8 @@ def decoder_layers(network: Any) -> nn.ModuleList:
         if isinstance(module, nn.ModuleList) and len(module) == wanted:
             return module
     raise ModelLoadError(
-        f"The model family “{config.model_type}” is not a plain stack of decoder layers, so there is "
-        "nothing to look into. Choose a decoder-only language model such as Llama, GPT-2 or Qwen."
+        f"The model family “{config.model_type}” is not a plain stack of decoder layers, so there "
+        "is nothing to look into. Choose a decoder-only language model: Llama, GPT-2, Qwen, …"
     )
 
 
@@ -179,7 +181,7 @@ def _context(config: Any) -> int:
 
 
 def _rope_theta(config: Any) -> float | None:
-    """Return the base of RoPE's rotation speeds; of full attention where layers differ (Gemma 3)."""
+    """Return the base of RoPE's speeds; that of full attention where layers differ (Gemma 3)."""
     parameters = getattr(config, "rope_parameters", None) or {}
     if "rope_theta" not in parameters:
         parameters = parameters.get("full_attention", {})

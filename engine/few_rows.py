@@ -1,10 +1,10 @@
 """Matrix products over few rows, done fast on a CPU.
 
-A cached decoding step multiplies every matrix of the model by one row (one new token), and checking a
-draft of speculative decoding multiplies it by a handful. `torch.nn.functional.linear` takes two to
-three times as long over 2 to 9 rows as over one, although reading the weights, which is what such a
-step spends its time on, costs the same. Turned around, `weight @ x.T`, the same sum is nearly as
-fast as over one row. This is what makes checking drafts and decoding in batches pay on a CPU.
+A cached decoding step multiplies every matrix of the model by one row (one new token), and checking
+a draft of speculative decoding multiplies it by a handful. `torch.nn.functional.linear` takes two
+to three times as long over 2 to 9 rows as over one, although reading the weights, which is what
+such a step spends its time on, costs the same. Turned around, `weight @ x.T`, the same sum is
+nearly as fast as over one row. This makes checking drafts and decoding in batches pay on a CPU.
 """
 
 from __future__ import annotations

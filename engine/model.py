@@ -2,25 +2,23 @@
 
 `load_model` brings in the default model, any causal model of the Hugging Face hub, a folder of
 safetensors or a `.gguf` file. All four ways end in `LanguageModel.wrap`, which is also what tests
-call with a tiny random network. Neither code nor pickled weights from a model's repository ever run.
+call with a tiny random network. No code and no pickled weights of a model's repository ever run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from engine import sources
+from engine import hooks, sources
 from engine.architecture import Architecture, read_architecture
 from engine.errors import ModelLoadError
 from engine.fair_lock import FairLock
 from engine.few_rows import use_few_rows
 from engine.runtime import choose_device, quiet_libraries, set_threads
+from engine.tokenizer import Tokenizer
 from engine.weights import DEFAULT, Progress
-
-if TYPE_CHECKING:
-    from engine.tokenizer import Tokenizer
 
 __all__ = ["DEFAULT", "Architecture", "LanguageModel", "ModelLoadError", "Progress", "load_model"]
 
@@ -65,16 +63,17 @@ class LanguageModel:
         quiet_libraries()
         architecture = read_architecture(network)
         network.to(device).eval().requires_grad_(False)
-        _install_hooks(network)
+        hooks.install(network)
         use_few_rows(network)
         return cls(
             name=name,
             source=name if source is None else source,
             architecture=architecture,
-            tokenizer=tokenizer,
+            # An LM head padded beyond the vocabulary can draw ids that stand for nothing.
+            tokenizer=tokenizer.sized(architecture.vocabulary),
             network=network,
             device=device,
-            stop_ids=_stop_ids(network),
+            stop_ids=_stop_ids(network, tokenizer),
         )
 
 
@@ -102,27 +101,23 @@ def load_model(
     set_threads(threads)
     report = progress or (lambda _: None)
     place = choose_device(device)
-    loaded = sources.load(source, device=place, progress=report)
-    return LanguageModel.wrap(
+    loaded = sources.load(source, device=place, report=report)
+    model = LanguageModel.wrap(
         loaded.network, loaded.tokenizer, name=loaded.name, source=source, device=place
     )
+    report(Progress("load", 1, 1))
+    return model
 
 
-def _stop_ids(network: Any) -> frozenset[int]:
-    """Return the ids at which transformers' own `generate` stops."""
+def _stop_ids(network: Any, tokenizer: Tokenizer) -> frozenset[int]:
+    """Return the ids at which transformers' own `generate` stops.
+
+    A model that names none gets its tokenizer's end-of-text and end-of-turn tokens.
+    """
     generation = getattr(network, "generation_config", None)
     stop = getattr(generation, "eos_token_id", None)
     if stop is None:
         stop = getattr(network.config.get_text_config(), "eos_token_id", None)
     if stop is None:
-        return frozenset()
+        return tokenizer.end_ids
     return frozenset([stop] if isinstance(stop, int) else stop)
-
-
-def _install_hooks(network: Any) -> None:
-    from importlib.util import find_spec
-
-    if find_spec("engine.hooks"):
-        from engine import hooks
-
-        hooks.install(network)

@@ -9,6 +9,7 @@ import pytest
 # Read once, when the hub's client is imported: no test reaches the hub.
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+
 @pytest.fixture(scope="session", autouse=True)
 def _few_threads():
     """Keep torch on one thread: on busy cores more threads are slower, and xdist runs workers."""

@@ -68,9 +68,7 @@ def tiny_network(family: str, *, seed: int = 0, layers: int | None = None):
     config = _config(family, layers)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network = transformers.AutoModelForCausalLM.from_config(
-            config, attn_implementation="eager"
-        )
+        network = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager")
         # The usual 0.02 makes every logit nearly equal; larger weights make attention and
         # logits uneven enough for a mistake to show.
         for name, parameter in network.named_parameters():
