@@ -207,7 +207,7 @@ def _checked_logits(logits: npt.ArrayLike) -> Floats:
         raise SettingsError(f"The logit of token {where} is {checked[where]}: not a number to use.")
     if top == -np.inf:
         raise SettingsError("Every logit is -inf, so there is no token to draw.")
-    return checked
+    return steps.within_range(checked, checked)
 
 
 def _checked_ids(context_ids: Sequence[int], vocabulary: int) -> Ids:
@@ -241,15 +241,15 @@ def _distribution(logits: Floats) -> tuple[Floats, float]:
     each p. What is removed is left out of the sums, and the work is done in place: this runs once
     a step while a slider moves.
     """
-    alive = np.flatnonzero(logits > -np.inf)
-    shifted = logits[alive]
+    kept = logits > -np.inf
+    shifted = logits[kept]
     shifted -= shifted.max()
     shares = np.exp(shifted)
     total = shares.sum(dtype=np.float64)
     shares /= np.float32(total)
     bits = (np.log(total) - float(shares @ shifted)) / np.log(2.0)
     probabilities = np.zeros_like(logits)
-    probabilities[alive] = shares
+    probabilities[kept] = shares
     return probabilities, max(0.0, float(bits))
 
 

@@ -17,7 +17,8 @@ Floats = npt.NDArray[np.float32]
 Bools = npt.NDArray[np.bool_]
 Ids = npt.NDArray[np.int64]
 
-_LARGEST = np.finfo(np.float32).max
+LARGEST = np.float32(1e30)
+"""Logits stay within this, so that a difference of two fits float32. Real ones stay below 1e3."""
 
 
 class Change(NamedTuple):
@@ -46,13 +47,11 @@ def repetition_penalty(logits: Floats, penalty: float, context: Ids) -> Change:
     transformers' RepetitionPenaltyLogitsProcessor.
     """
     seen = np.unique(context)
-    factor = np.float32(penalty)
+    factor = np.float32(max(penalty, 1e-30))
     out = logits.copy()
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        changed = np.where(logits[seen] < 0, logits[seen] * factor, logits[seen] / factor)
-    # A penalty close to 0 can push past float32's range; 0 / 0 is left where it was.
-    out[seen] = np.where(np.isnan(changed), logits[seen], np.minimum(changed, _LARGEST))
-    return Change(out)
+    with np.errstate(over="ignore"):
+        out[seen] = np.where(out[seen] < 0, out[seen] * factor, out[seen] / factor)
+    return Change(within_range(out, logits))
 
 
 def count_penalties(logits: Floats, presence: float, frequency: float, context: Ids) -> Change:
@@ -89,13 +88,13 @@ def temperature(logits: Floats, value: float) -> Change:
         return _argmax(logits)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         out = logits / np.float32(value)
-    if np.isfinite(out.max()):
-        return Change(out)
-    # The softmax is the same for logits counted from the largest, and those cannot overflow.
+    if out.max() <= LARGEST:  # False for NaN, too: 0 / 0 if the temperature rounds to 0
+        return Change(within_range(out, logits))
+    # The softmax is the same for logits counted from the largest, and that one cannot overflow.
     with np.errstate(over="ignore"):
-        shifted = (logits.astype(np.float64) - float(logits.max())) / value
-        out = shifted.astype(np.float32)
-    return Change(out, note="Counted from the largest logit, which would not fit float32.")
+        out = ((logits.astype(np.float64) - float(logits.max())) / value).astype(np.float32)
+    note = "The largest logit would not fit: all are counted from it, which changes no probability."
+    return Change(within_range(out, logits), note=note)
 
 
 def _argmax(logits: Floats) -> Change:
@@ -178,6 +177,15 @@ def typical(logits: Floats, mass: float) -> Change:
     kept = np.zeros(len(logits), dtype=np.bool_)
     kept[alive] = distance <= cutoff
     return Change(_only(logits, kept), float(cutoff / np.log(2.0)))
+
+
+def within_range(logits: Floats, before: Floats) -> Floats:
+    """Return the logits limited to ±LARGEST; only what was removed `before` has -inf."""
+    if logits.min() >= -LARGEST and logits.max() <= LARGEST:
+        return logits
+    limited = np.clip(logits, -LARGEST, LARGEST)
+    limited[before == -np.inf] = -np.inf
+    return limited
 
 
 def _only(logits: Floats, kept: Bools) -> Floats:
