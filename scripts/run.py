@@ -68,10 +68,11 @@ def main() -> int:
     port = wanted.port if wanted.port is not None else free_port(wanted.host)
     if wanted.port is None and port != FIRST_PORT:
         print(f"Port {FIRST_PORT} is in use; taking {port}.", flush=True)
-    try:
-        return subprocess.call(command(wanted.host, port, browser=has_display()), cwd=ROOT)
-    except KeyboardInterrupt:
-        return 0
+    serve = command(wanted.host, port, browser=has_display())
+    if os.name == "posix":
+        os.chdir(ROOT)
+        os.execv(serve[0], serve)  # one process, so that Ctrl+C and kill reach the server itself
+    return subprocess.call(serve, cwd=ROOT)
 
 
 if __name__ == "__main__":
