@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.architecture import Architecture
+from engine.bounds import check_index
 from engine.errors import EngineError
 
 
@@ -72,23 +73,15 @@ def check_edits(edits: Iterable[Edit], architecture: Architecture, tokens: int) 
     for edit in checked:
         match edit:
             case KnockOutHead(layer, head):
-                _check("layer", layer, architecture.layers)
-                _check("head", head, architecture.heads)
+                check_index("layer", layer, architecture.layers)
+                check_index("head", head, architecture.heads)
             case KnockOutAttention(layer) | KnockOutMlp(layer):
-                _check("layer", layer, architecture.layers)
+                check_index("layer", layer, architecture.layers)
             case ReplaceEmbedding(position, token_id):
-                _check("position", position, tokens)
-                _check("token id", token_id, architecture.vocabulary)
+                check_index("position", position, tokens)
+                check_index("token id", token_id, architecture.vocabulary)
             case PositionOff():
                 pass
             case _:
                 raise EngineError(f"{edit!r} is no edit that this project knows.")
     return checked
-
-
-def _check(what: str, value: int, count: int) -> None:
-    """Raise unless `0 <= value < count`."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < count:
-        raise EngineError(
-            f"The {what} {value!r} of the edit does not exist: choose one from 0 to {count - 1}."
-        )

@@ -20,6 +20,7 @@ import torch
 
 from engine import replay
 from engine.arrays import Array, frozen
+from engine.bounds import check_index
 from engine.edits import Edit, PositionOff, ReplaceEmbedding, check_edits
 from engine.errors import EngineError
 from engine.hooks import observed, sites_of
@@ -94,6 +95,7 @@ class Trace:
 
     def scores(self, layer: int) -> Array:
         """Return what the softmax of one layer gets, `[H, T, S]`; −inf where the mask forbids."""
+        layer = check_index("layer", layer, self.architecture.layers)
         heads, groups = self.architecture.heads, self.k.shape[1]
         tokens, size = len(self.ids), self.q.shape[-1]
         # Query head h uses key head h // (H/G): the heads of one group lie side by side.
@@ -115,6 +117,7 @@ class Trace:
 
     def neuron_run(self, layer: int) -> replay.NeuronRun:
         """Replay one layer's feed-forward network: gate, activation, up, neurons, `[T, F]`."""
+        layer = check_index("layer", layer, self.architecture.layers)
         parallel = sites_of(self.model.network).layers[layer].parallel
         stream = self.resid_pre if parallel else self.resid_mid
         return replay.run_neurons(self.model, layer, stream[layer])
@@ -125,16 +128,13 @@ class Trace:
 
     def unrotated(self, layer: int) -> tuple[Array, Array]:
         """Return one layer's q `[H, T, K]` and k `[G, T, K]` before position encoding."""
+        layer = check_index("layer", layer, self.architecture.layers)
         return replay.run_unrotated(self.model, layer, self.resid_pre[layer])
 
     def logits_at(self, position: int) -> Array:
         """Return the scores `[V]` of the token after any position; negative counts from the end."""
-        if not -len(self.ids) <= position < len(self.ids):
-            raise EngineError(
-                f"There is no position {position}: the prompt has positions 0 to "
-                f"{len(self.ids) - 1}."
-            )
-        if position % len(self.ids) == len(self.ids) - 1:
+        position = check_index("position", position, len(self.ids), from_end=True)
+        if position == len(self.ids) - 1:
             return self.logits
         _, logits = replay.run_lm_head(self.model, self.resid_post[-1][position][None])
         return frozen(logits[0])
@@ -248,18 +248,11 @@ def _inputs(model: LanguageModel, ids: tuple[int, ...], edits: tuple[Edit, ...])
 
 def _check_ids(ids: Sequence[int], architecture: Architecture) -> tuple[int, ...]:
     """Check the prompt's tokens, and return them as plain ints."""
-    checked = tuple(int(token) for token in ids)
-    if not checked:
+    if len(ids) == 0:
         raise EngineError("There are no tokens to run the model on: type at least one character.")
-    if len(checked) > architecture.context:
+    if len(ids) > architecture.context:
         raise EngineError(
-            f"The prompt has {len(checked)} tokens and the model takes {architecture.context} at "
-            "most: shorten the text."
+            f"The prompt has {len(ids)} tokens and the model takes {architecture.context} at most: "
+            "shorten the text."
         )
-    for token in checked:
-        if not 0 <= token < architecture.vocabulary:
-            raise EngineError(
-                f"The token id {token} does not exist: the vocabulary has ids 0 to "
-                f"{architecture.vocabulary - 1}."
-            )
-    return checked
+    return tuple(check_index("token id", token, architecture.vocabulary) for token in ids)

@@ -1,0 +1,113 @@
+"""RoPE: how the model knows the order of its tokens.
+
+Queries and keys are turned, pair of numbers by pair of numbers, by an angle that grows with the
+position. Each pair has a speed of its own: the first turns fast, the last hardly at all. A product
+of a turned query and a turned key depends on how far apart they stand, and not on where.
+Source: Su et al., RoFormer (2021); pairs (i, i + R/2) as in GPT-NeoX and Llama's transformers port.
+
+R is the number of entries of a head that are rotated: all K of them in most families, a part in
+GPT-NeoX or Phi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from engine import replay
+from engine.arrays import Array, frozen
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from engine.model import LanguageModel
+    from engine.trace import Trace
+
+Pairing = Literal["halves", "neighbours"]
+
+
+def speeds(model: LanguageModel) -> Array:
+    """Return by how many radians each pair turns from one token to the next, `[R/2]`.
+
+    They are the running model's own, any scaling for long contexts included; without it pair i
+    turns by `theta ** (-2i/R)`.
+
+    Raises:
+        EngineError: The model has no RoPE.
+    """
+    for module in model.network.modules():
+        inverse_frequencies = getattr(module, "inv_freq", None)
+        if inverse_frequencies is not None:
+            return replay.to_array(inverse_frequencies)
+    raise EngineError(
+        f"The model “{model.name}” has no rotary position encoding (RoPE), so there are no angles "
+        "to show. It knows positions in another way."
+    )
+
+
+def angles(model: LanguageModel, positions: Sequence[int]) -> Array:
+    """Return the angle of each pair at each position, in radians, `[T, R/2]`.
+
+    Raises:
+        EngineError: The model has no RoPE.
+    """
+    return frozen(np.asarray(positions, dtype=np.float64)[:, None] * speeds(model))
+
+
+def wavelengths(model: LanguageModel) -> Array:
+    """Return after how many tokens each pair has turned once around, `[R/2]`.
+
+    Raises:
+        EngineError: The model has no RoPE.
+    """
+    return frozen(2 * np.pi / speeds(model).astype(np.float64))
+
+
+def rotate(vector: Array, angle: Array, pairing: Pairing = "halves") -> Array:
+    """Turn a query or key, the plain way.
+
+    Args:
+        vector: `[..., K]`; entries from R on stay as they are.
+        angle: Radians by pair, `[..., R/2]`.
+        pairing: "halves" turns entries (i, i + R/2) together, "neighbours" (2i, 2i + 1).
+
+    Returns:
+        `[..., K]`.
+    """
+    pairs = angle.shape[-1]
+    first, second = _pair_indices(pairs, pairing)
+    x, y = vector[..., first].astype(np.float64), vector[..., second].astype(np.float64)
+    cosine, sine = np.cos(angle, dtype=np.float64), np.sin(angle, dtype=np.float64)
+    turned = np.array(vector, dtype=np.float64)
+    turned[..., first] = x * cosine - y * sine
+    turned[..., second] = x * sine + y * cosine
+    return frozen(turned)
+
+
+def pairing(trace: Trace) -> Pairing | None:
+    """Find out which entries this model turns together, by turning its own queries both ways.
+
+    Returns:
+        The pairing, or None where neither gives the queries that the model used, as with one token
+        or position turned off, where nothing is turned.
+
+    Raises:
+        EngineError: The model has no RoPE.
+    """
+    angle_TP = angles(trace.model, range(len(trace.ids)))
+    raw, _ = trace.unrotated(0)
+    if np.allclose(raw, trace.q[0]):
+        return None
+    for candidate in ("halves", "neighbours"):
+        turned = rotate(raw, angle_TP, candidate)
+        if np.allclose(turned, trace.q[0], rtol=1e-3, atol=1e-3 * float(np.abs(raw).max())):
+            return candidate
+    return None
+
+
+def _pair_indices(pairs: int, pairing: Pairing) -> tuple[slice, slice]:
+    """Return where the first and the second entries of all pairs stand."""
+    if pairing == "halves":
+        return slice(0, pairs), slice(pairs, 2 * pairs)
+    return slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2)
