@@ -1,4 +1,4 @@
-"""The frame around every page, in a real browser: links that open cold, and what each page shows."""
+"""The frame around every page, in a real browser: cold links, and what each page shows."""
 
 from __future__ import annotations
 
