@@ -64,7 +64,7 @@ def use_stock_linear(network: nn.Module) -> None:
     """Undo `use_few_rows`."""
     for module in network.modules():
         if type(module) is FewRowsLinear:
-            module.__class__ = nn.Linear
+            module.__class__ = nn.Linear  # type: ignore[assignment]
 
 
 def _is_cpu_float32(weight: torch.Tensor) -> bool:

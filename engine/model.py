@@ -33,7 +33,7 @@ class LanguageModel:
     """What `load_model` was given."""
     architecture: Architecture
     tokenizer: Tokenizer
-    network: Any
+    network: Any = field(repr=False)
     """The `PreTrainedModel`. It stays inside the engine."""
     device: str
     """Where the network computes: "cpu", "cuda" or "mps"."""
@@ -63,8 +63,8 @@ class LanguageModel:
         quiet_libraries()
         architecture = read_architecture(network)
         network.to(device).eval().requires_grad_(False)
-        hooks.install(network)
         use_few_rows(network)
+        hooks.install(network)
         return cls(
             name=name,
             source=name if source is None else source,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
 
 import torch
 import transformers
+from huggingface_hub.utils.tqdm import disable_progress_bars
 
 from engine.errors import ModelLoadError
 
@@ -68,11 +70,8 @@ def quiet_libraries() -> None:
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     warnings.filterwarnings("ignore", module=r"(transformers|huggingface_hub)\b")
-    from huggingface_hub.utils import disable_progress_bars
-    from huggingface_hub.utils import logging as hub_logging
-
     disable_progress_bars()
-    hub_logging.set_verbosity_error()
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
 
 
 def _usable_cores() -> int:
