@@ -16,6 +16,7 @@ import torch
 from engine import replay
 from engine.arrays import Array, Ids, frozen, frozen_ids
 from engine.bounds import check_index
+from engine.lm_head import largest
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -64,7 +65,7 @@ def nearest(model: LanguageModel, token_id: int, n: int = 10) -> Neighbours:
     """
     cosines = _cosines(model, _rows(model, [token_id]))[0]
     cosines[token_id] = -np.inf
-    best = np.argsort(-cosines, kind="stable")[: min(n, len(cosines) - 1)]
+    best = largest(cosines, min(n, len(cosines) - 1))
     return Neighbours(frozen_ids(best), frozen(cosines[best]))
 
 
@@ -92,22 +93,34 @@ def pca_map(model: LanguageModel, ids: Sequence[int], neighbours: int = 5) -> Em
     asked = list(dict.fromkeys(ids))
     cosines_NV = _cosines(model, _rows(model, asked))
     cosines_NV[np.arange(len(asked)), asked] = -np.inf
-    near = np.argsort(-cosines_NV, axis=-1, kind="stable")[:, :neighbours]
-    shown = list(dict.fromkeys([*asked, *(int(i) for i in near.ravel())]))
-    rows = _rows(model, shown).astype(np.float64)
-    rows -= rows.mean(axis=0)
-    left, sizes, _ = np.linalg.svd(rows, full_matrices=False)
-    points = np.zeros((len(shown), 2))
-    count = min(2, len(sizes))
-    points[:, :count] = left[:, :count] * sizes[:count]
+    near = [int(token) for cosines in cosines_NV for token in largest(cosines, neighbours)]
+    shown = list(dict.fromkeys([*asked, *near]))
+    points, explained = _principal_plane(_rows(model, shown))
+    flags = np.arange(len(shown)) < len(asked)
+    flags.flags.writeable = False
+    return EmbeddingMap(frozen_ids(shown), flags, points, explained)
+
+
+def _principal_plane(rows: Array) -> tuple[Array, Array]:
+    """Return where rows `[N, D]` stand in the plane of their first two principal components.
+
+    Returns:
+        The points `[N, 2]` and the share of the variance that each direction explains `[2]`.
+    """
+    centred = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)
+    # N rows are far fewer than D numbers: their N × N products give the same points as the D × D
+    # covariance would.
+    variances, directions = np.linalg.eigh(centred @ centred.T)
+    variances = np.maximum(variances[::-1], 0.0)
+    points = np.zeros((len(rows), 2))
+    count = min(2, len(rows))
+    points[:, :count] = directions[:, ::-1][:, :count] * np.sqrt(variances[:count])
     # The sign of a component is arbitrary: fix it, so that the same tokens give the same map.
     for axis in range(count):
         points[:, axis] *= np.sign(points[np.abs(points[:, axis]).argmax(), axis]) or 1.0
     explained = np.zeros(2)
-    explained[:count] = sizes[:count] ** 2 / max(float((sizes**2).sum()), 1e-30)
-    flags = np.arange(len(shown)) < len(asked)
-    flags.flags.writeable = False
-    return EmbeddingMap(frozen_ids(shown), flags, frozen(points), frozen(explained))
+    explained[:count] = variances[:count] / max(float(variances.sum()), 1e-30)
+    return frozen(points), frozen(explained)
 
 
 def _rows(model: LanguageModel, ids: Sequence[int]) -> Array:

@@ -15,9 +15,10 @@ import numpy as np
 import torch
 
 from engine import replay
-from engine.arrays import Array, Ids, frozen, frozen_ids
+from engine.arrays import Array, Ids, frozen
 from engine.bounds import check_index
 from engine.hooks import sites_of
+from engine.lm_head import largest
 from engine.sites import output_rows
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def token_neurons(trace: Trace, layer: int, position: int) -> TokenNeurons:
 
 def strongest(neurons: TokenNeurons, n: int) -> Ids:
     """Return the numbers of the n neurons that add most to the residual stream, strongest first."""
-    return frozen_ids(np.argsort(-neurons.strength, kind="stable")[:n])
+    return largest(neurons.strength, n)
 
 
 def neuron_tokens(model: LanguageModel, layer: int, neuron: int, n: int = 10) -> NeuronTokens:
@@ -126,11 +127,11 @@ def neuron_tokens(model: LanguageModel, layer: int, neuron: int, n: int = 10) ->
     """
     layer = check_index("layer", layer, model.architecture.layers)
     neuron = check_index("neuron", neuron, model.architecture.ff_width)
-    row = output_rows(sites_of(model.network).layers[layer].neurons)[neuron]
+    row = output_rows(sites_of(model.network).layers[layer].neurons)[neuron].contiguous()
     with torch.inference_mode():
         scores = replay.to_array(model.network.get_output_embeddings().weight @ row)
-    up, down = (np.argsort(sign * scores, kind="stable")[:n] for sign in (-1, 1))
-    return NeuronTokens(frozen_ids(up), frozen(scores[up]), frozen_ids(down), frozen(scores[down]))
+    up, down = largest(scores, n), largest(-scores, n)
+    return NeuronTokens(up, frozen(scores[up]), down, frozen(scores[down]))
 
 
 def residual_norms(trace: Trace) -> ResidualNorms:

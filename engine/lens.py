@@ -16,7 +16,7 @@ import numpy as np
 from engine import replay
 from engine.arrays import Array, Ids, frozen, frozen_ids
 from engine.bounds import check_index
-from engine.lm_head import entropy, softmax, top
+from engine.lm_head import entropy, largest, softmax
 
 if TYPE_CHECKING:
     from engine.trace import Trace
@@ -120,9 +120,15 @@ def _readings(
     _, logits_NV = replay.run_lm_head(trace.model, vectors)
     readings = []
     for layer, logits in enumerate(logits_NV, first_layer):
-        best = top(logits, count)
-        bits = entropy(softmax(logits))
+        probabilities, best = softmax(logits), largest(logits, count)
         readings.append(
-            LensReading(layer, position, best.ids, best.logits, best.probabilities, bits)
+            LensReading(
+                layer=layer,
+                position=position,
+                ids=best,
+                logits=frozen(logits[best]),
+                probabilities=frozen(probabilities[best]),
+                entropy=entropy(probabilities),
+            )
         )
     return tuple(readings)
