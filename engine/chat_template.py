@@ -9,7 +9,7 @@ own.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -69,7 +69,9 @@ class ChatTemplate:
         Returns:
             The rendered text, and the private-use character that breaks control-token text up.
         """
-        breaker = _unused_character([self.literal_text, *controls, *tags, repr(messages)])
+        breaker = _unused_character(
+            [self.literal_text, *controls, *tags, *_strings(list(messages))]
+        )
         broken = []
         for message in messages:
             own = message.get("role") == "assistant"
@@ -103,6 +105,17 @@ def _break(value: Any, pattern: str, breaker: str) -> Any:
         for cut in range(match.start() + 1, match.end(1))
     }
     return "".join(breaker + char if i in cuts else char for i, char in enumerate(value))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield every string inside nested turns."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _strings([*value.keys(), *value.values()])
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _strings(item)
 
 
 def _unused_character(texts: Iterable[str]) -> str:

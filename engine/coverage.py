@@ -17,7 +17,8 @@ class Coverage:
         self._missing = missing_bytes(backend)
         self._characters = frozenset(p for p in backend.get_vocab() if len(p) == 1)
         unknown = getattr(backend.model, "unk_token", None)
-        self._unknown_id = backend.token_to_id(unknown) if unknown else None
+        self.unknown_id: int | None = backend.token_to_id(unknown) if unknown else None
+        """The token that stands for whatever has none."""
 
     def gaps(self, text: str) -> list[tuple[str, int]]:
         """Return each character that does not survive encoding, with its index in the text."""
@@ -29,9 +30,9 @@ class Coverage:
             return False
         if self._spelling.kind == "byte-level":
             return self._missing.isdisjoint(char.encode())
-        if char == "▁" and self._spelling.kind == "metaspace":
-            return False
-        if char in self._characters or char.isspace():
+        if self._spelling.kind == "metaspace" and char in " ▁":
+            return char == " "
+        if char in self._characters:
             return True
         ids = self._backend.encode(char, add_special_tokens=False).ids
-        return bool(ids) and self._unknown_id not in ids
+        return bool(ids) and self.unknown_id not in ids

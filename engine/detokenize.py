@@ -32,7 +32,11 @@ class IncrementalDecoder:
             EngineError: The vocabulary has no such id.
         """
         data, self._lead_expected = self._emit(token_id, self._lead_expected)
-        return self._utf8.decode(data)
+        text = self._utf8.decode(data)
+        if self.waiting[:1] == b"\xed" and self.waiting[1:2] >= b"\xa0":
+            # Python waits for the third byte of a surrogate, which UTF-8 does not allow at all.
+            text += self.flush()
+        return text
 
     def flush(self) -> str:
         """Return what is left at the end: U+FFFD for a character that was never completed."""

@@ -91,7 +91,10 @@ def read_table(backend: Backend) -> BpeTable | None:
 
 
 def merge_steps(
-    table: BpeTable, tokens: Sequence[Token], words: Sequence[int | None], atoms: Container[int]
+    table: BpeTable,
+    tokens: Sequence[Token],
+    words: Sequence[int | None],
+    atoms: Container[int | None],
 ) -> list[MergeSteps]:
     """Show how each pre-token of a text became its tokens.
 
@@ -107,7 +110,7 @@ def merge_steps(
     return [_word_steps(table, [token for _, token in group], atoms) for _, group in groups]
 
 
-def _word_steps(table: BpeTable, tokens: list[Token], atoms: Container[int]) -> MergeSteps:
+def _word_steps(table: BpeTable, tokens: list[Token], atoms: Container[int | None]) -> MergeSteps:
     # The symbols are read off the result: merging only ever joins, so the characters of the
     # tokens' pieces are what it began with.
     symbols: list[str] = []

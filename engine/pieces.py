@@ -74,9 +74,8 @@ class Spelling:
 
     def adds_lead(self, rest: bytes) -> bool:
         """Say whether the tokenizer put its own space before `rest`, where it can put one."""
-        return bool(rest) and not (
-            self.lead_unless_space and rest.startswith((b" ", _METASPACE.encode()))
-        )
+        own = (b" ", _METASPACE.encode()) if self.kind == "metaspace" else b" "
+        return bool(rest) and not (self.lead_unless_space and rest.startswith(own))
 
 
 def _from_byte_symbols(piece: str) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 
@@ -50,6 +50,29 @@ def spans_of(text: str, data: Sequence[bytes]) -> list[tuple[int, int]] | None:
         end = char_at[position - 1] + 1 if part else char_at[start]
         spans.append((char_at[start], end))
     return spans
+
+
+def without_holes(
+    spans: Sequence[tuple[int, int]], dropped: Container[int]
+) -> list[tuple[int, int]]:
+    """Give characters that no span covers to the token before them.
+
+    A normaliser leaves such holes: of `e` and an accent that became one `é`, only the `e` counts.
+
+    Args:
+        spans: Spans in order, with holes.
+        dropped: Characters that have no token, and whose holes are right.
+    """
+    filled: list[tuple[int, int]] = []
+    later, last_end = 0, -1
+    for start, end in reversed(spans):
+        if end != last_end:
+            # `later` is where the next characters with a token begin.
+            later, last_end = (filled[-1][0] if filled else end), end
+        hole = range(end, later)
+        reaches = start < end and not any(i in dropped for i in hole)
+        filled.append((start, max(end, later) if reaches else end))
+    return filled[::-1]
 
 
 def without_surrogates(text: str) -> tuple[str, list[int] | None]:

@@ -7,8 +7,7 @@ vocabulary cannot represent is reported instead of vanishing; and decoding gives
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -17,32 +16,16 @@ from tokenizers import Tokenizer as Backend
 
 from engine.chat_template import ChatTemplate, Message
 from engine.coverage import Coverage
-from engine.detokenize import IncrementalDecoder
 from engine.errors import EngineError
 from engine.merges import BpeTable, MergeSteps, merge_steps, read_table
-from engine.pieces import digits_then_bytes, read_spelling, reading, repair_pre_tokenizer
-from engine.spans import Token, moved, spans_of, without_surrogates
+from engine.pieces import reading, repair_pre_tokenizer
+from engine.spans import Token, moved, spans_of, without_holes, without_surrogates
+from engine.vocabulary import Vocabulary
 
-__all__ = ["Token", "Tokenizer", "digits_then_bytes", "repair_pre_tokenizer"]
-
-# Tokens that end a turn or a text, by the names that models give them.
-_END_TOKENS = frozenset(
-    {
-        "<|im_end|>",
-        "<|endoftext|>",
-        "<|eot_id|>",
-        "<|eom_id|>",
-        "<|end_of_text|>",
-        "<|end|>",
-        "<end_of_turn>",
-        "<eos>",
-        "</s>",
-        "<|return|>",
-    }
-)
+__all__ = ["Token", "Tokenizer", "repair_pre_tokenizer"]
 
 
-class Tokenizer:
+class Tokenizer(Vocabulary):
     """A `tokenizers` backend read two ways, with its chat template.
 
     Safe to use from several threads.
@@ -63,32 +46,15 @@ class Tokenizer:
             special_names: What templates call tokens, as in transformers' `special_tokens_map`:
                 `{"bos_token": "<s>", "eos_token": "</s>"}`.
         """
-        added = backend.get_added_tokens_decoder()
         names = dict(special_names or {})
-        self._added = {token_id: token.content for token_id, token in added.items()}
         self._chat = ChatTemplate(chat_template, names) if chat_template else None
-        literals = self._chat.literal_text if self._chat else ""
-        # Like transformers, count an added token that the template writes itself as control token,
-        # special or not: Qwen's <tool_call>. Runs of spaces (GPT-NeoX) are text.
-        self._tag_ids = frozenset(
-            token_id
-            for token_id, token in added.items()
-            if not token.special and token.content in literals and token.content.strip()
+        super().__init__(
+            backend,
+            template_text=self._chat.literal_text if self._chat else "",
+            end_token=names.get("eos_token"),
         )
-        self.special_ids: frozenset[int] = self._tag_ids | {
-            token_id for token_id, token in added.items() if token.special
-        }
-        self.vocabulary: int = max(
-            [backend.get_vocab_size(with_added_tokens=True), *(i + 1 for i in added)]
-        )
-        self._source = backend
-        self._spelling = read_spelling(backend)
         self._plain = reading(backend, control_ids=self.special_ids, parse_special=False)
         self._control = reading(backend, control_ids=self.special_ids, parse_special=True)
-        ends = _END_TOKENS | {names.get("eos_token", "")}
-        self.end_ids: frozenset[int] = frozenset(
-            token_id for token_id, text in self._added.items() if text in ends
-        )
 
     @classmethod
     def from_transformers(cls, tokenizer: Any) -> Tokenizer:
@@ -107,15 +73,6 @@ class Tokenizer:
         if isinstance(template, dict):
             template = template.get("default")
         return cls(backend, template, special_names=tokenizer.special_tokens_map)
-
-    def sized(self, vocabulary: int) -> Tokenizer:
-        """Return this tokenizer for a model whose LM head is padded to `vocabulary` rows.
-
-        Ids past the tokenizer's own entries then decode to nothing instead of being refused.
-        """
-        sized = copy.copy(self)
-        sized.vocabulary = max(vocabulary, self.vocabulary)
-        return sized
 
     # Text to tokens
 
@@ -148,9 +105,10 @@ class Tokenizer:
         if spans is None:
             before = [0, *accumulate(char == breaker for char in fed)]
             spans = [(start - before[start], end - before[end]) for start, end in encoding.offsets]
+            spans = without_holes(spans, dropped={i for _, i in self.unrepresentable(clean)})
         tokens = [
-            Token(token_id, piece, part, start, end, token_id in self.special_ids)
-            for token_id, piece, part, (start, end) in zip(
+            Token(i, self._added.get(i, piece), part, start, end, i in self.special_ids)
+            for i, piece, part, (start, end) in zip(
                 encoding.ids, encoding.tokens, data, spans, strict=True
             )
         ]
@@ -190,7 +148,8 @@ class Tokenizer:
         if self._bpe is None:
             raise EngineError("This tokenizer does not work by merges (byte-pair encoding).")
         tokens, words = self._encode(self._plain, text)
-        atoms = {t.id for t in tokens if t.id in self._added or self._spelling.is_atom(t.piece)}
+        byte_pieces = (token.id for token in tokens if self._spelling.is_atom(token.piece))
+        atoms = {*self._added, self._coverage.unknown_id, *byte_pieces}
         return merge_steps(self._bpe, tokens, words, atoms)
 
     @cached_property
@@ -263,74 +222,3 @@ class Tokenizer:
         if self._chat is None:
             raise EngineError("This model has no chat template. Give it plain text to continue.")
         return self._chat
-
-    # Tokens to text
-
-    def is_special(self, token_id: int) -> bool:
-        """Say whether an id is a control token's."""
-        return token_id in self.special_ids
-
-    def piece_of(self, token_id: int) -> str:
-        """Return the raw vocabulary form of an id; empty for a padding row of the LM head.
-
-        Raises:
-            EngineError: The id is out of range.
-        """
-        if not 0 <= token_id < self.vocabulary:
-            raise EngineError(
-                f"There is no token {token_id}: this vocabulary has the ids 0 to "
-                f"{self.vocabulary - 1}."
-            )
-        return self._source.id_to_token(int(token_id)) or ""
-
-    def bytes_of(self, token_id: int) -> bytes:
-        """Return the bytes that an id stands for; for a control token those of its name.
-
-        Raises:
-            EngineError: The id is out of range.
-        """
-        if (text := self._added.get(token_id)) is not None:
-            return text.encode()
-        return self._spelling.to_bytes(self.piece_of(token_id))
-
-    def _emit(
-        self, token_id: int, lead_expected: bool, *, skip_special: bool = False
-    ) -> tuple[bytes, bool]:
-        """Return a token's bytes in a text, and whether the tokenizer's own space may come next."""
-        data = self.bytes_of(token_id)
-        if token_id in self._added:
-            skipped = skip_special and token_id in self.special_ids
-            lead_next = self._spelling.lead == "always" or (skipped and lead_expected)
-            return b"" if skipped else data, lead_next
-        return data[1:] if lead_expected and data[:1] == b" " else data, False
-
-    def stream(self, *, skip_special: bool = False, continuing: bool = False) -> IncrementalDecoder:
-        """Return a decoder for a sequence that grows: `push(id)` and `flush()` give text.
-
-        Args:
-            skip_special: Whether control tokens give no text.
-            continuing: Whether the sequence continues an earlier text. Some tokenizers (Llama 2)
-                put a space before each text, which decoding takes away only at the text's start.
-        """
-        lead_expected = not continuing and self._spelling.lead != "never"
-        return IncrementalDecoder(
-            lambda token_id, lead: self._emit(token_id, lead, skip_special=skip_special),
-            lead_expected=lead_expected,
-        )
-
-    def decode(
-        self, ids: Iterable[int], *, skip_special: bool = False, continuing: bool = False
-    ) -> str:
-        """Return the text of ids: their bytes joined, with U+FFFD where they are not UTF-8.
-
-        Arguments as for `stream`.
-
-        Raises:
-            EngineError: An id is out of range.
-        """
-        lead = not continuing and self._spelling.lead != "never"
-        parts = []
-        for token_id in ids:
-            data, lead = self._emit(token_id, lead, skip_special=skip_special)
-            parts.append(data)
-        return b"".join(parts).decode("utf-8", "replace")
