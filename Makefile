@@ -42,7 +42,7 @@ lint: $(DEV) ## Check style and types only
 # The weights come first and once: test workers would otherwise wait for each other. One thread a
 # worker: two workers with two threads each are several times slower on two cores.
 pytest: $(DEV) ## Run the tests only (ARGS="tests/engine -k sampling" for some of them)
-	$(PY) -m engine.weights
+	$(PY) -m scripts.fetch_weights
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist loadfile --durations 15 $(ARGS)
 
 bench: $(DEV) ## Measure the budgets and write the table to docs/benchmarks.md
@@ -53,7 +53,7 @@ format: $(DEV) ## Put the code into the one format
 	$(PY) -m ruff format .
 
 readme: $(DEV) ## Rewrite the tables of README.md from the stage list and the code
-	$(PY) scripts/readme_tables.py --write
+	$(PY) -m scripts.readme_tables --write
 
 clean: ## Remove the environment and every cache of the checkout (not the downloaded weights)
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,6 @@
 """Start the app: on port 8501 or the next free one, with a browser where there is a screen.
 
-`make run` calls this. By hand, `streamlit run app.py` does the same without looking for a port.
+`make run` calls this; by hand it is `python scripts/run.py`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import socket
-import subprocess
 import sys
 from pathlib import Path
 
@@ -49,14 +48,28 @@ def has_display() -> bool:
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
-def command(host: str, port: int, *, browser: bool) -> list[str]:
-    """Return the command line that serves the app."""
+def arguments(app: Path, host: str, port: int, *, browser: bool) -> list[str]:
+    """Return what `streamlit` is called with to serve the app."""
     return [
-        *(sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py")),
+        *("run", str(app)),
         *("--server.address", host, "--server.port", str(port)),
         *("--server.headless", "false" if browser else "true"),
         *("--server.showEmailPrompt", "false"),
     ]
+
+
+def serve(command: list[str]) -> None:
+    """Run Streamlit in this process.
+
+    Streamlit takes a folder named `pages` for its old kind of multipage app until `st.navigation`
+    has run once, and greets a visitor whose first link leads to a page with “Page not found”. It
+    is told before the first visit.
+    """
+    from streamlit.runtime.pages_manager import PagesManager
+    from streamlit.web import cli
+
+    PagesManager.uses_pages_directory = False
+    cli.main(command, prog_name="streamlit")
 
 
 def main() -> int:
@@ -64,15 +77,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Start Token by Token.")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=int, help="port (default: 8501 or the next free one)")
+    parser.add_argument("--app", type=Path, default=ROOT / "app.py", help="script to serve")
+    parser.add_argument("--no-browser", action="store_true", help="open no browser window")
     wanted = parser.parse_args()
     port = wanted.port if wanted.port is not None else free_port(wanted.host)
     if wanted.port is None and port != FIRST_PORT:
         print(f"Port {FIRST_PORT} is in use; taking {port}.", flush=True)
-    serve = command(wanted.host, port, browser=has_display())
-    if os.name == "posix":
-        os.chdir(ROOT)
-        os.execv(serve[0], serve)  # one process, so that Ctrl+C and kill reach the server itself
-    return subprocess.call(serve, cwd=ROOT)
+    app = wanted.app.resolve()
+    os.chdir(app.parent)
+    browser = has_display() and not wanted.no_browser
+    serve(arguments(app, wanted.host, port, browser=browser))
+    return 0
 
 
 if __name__ == "__main__":

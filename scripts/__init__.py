@@ -1,0 +1,1 @@
+"""Commands of the project. Run them from its root: `python -m scripts.<name>`."""

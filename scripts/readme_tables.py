@@ -1,0 +1,94 @@
+"""Keep the README's tables equal to the code: the pages, and the layout file by file.
+
+`python -m scripts.readme_tables` says what is out of date; with `--write` it puts it right. A test
+runs the first.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+from components.stages import STAGES
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+LAYOUT = ("engine", "components", "pages", "scripts", "benchmarks")
+
+
+def pages_table() -> str:
+    """Return the pages as a table: section, page, question, and the file that holds it."""
+    rows = ["| section | page | the question that it answers | script |", "|---|---|---|---|"]
+    section = ""
+    for stage in STAGES:
+        shown = stage.section if stage.section != section else ""
+        section = stage.section
+        link = f"[{stage.key}.py]({stage.page})"
+        rows.append(f"| {shown} | {stage.title} | {_cell(stage.question)} | {link} |")
+    return "\n".join(rows)
+
+
+def layout_table() -> str:
+    """Return every module with the first sentence of its docstring, folder by folder."""
+    rows = ["| file | what it holds |", "|---|---|", _layout_row(ROOT / "app.py")]
+    for folder in LAYOUT:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if path.name != "__init__.py" or path.parent == ROOT / folder:
+                rows.append(_layout_row(path))
+    return "\n".join(rows)
+
+
+def _layout_row(path: Path) -> str:
+    name = path.relative_to(ROOT).as_posix()
+    package = name.endswith("/__init__.py")
+    shown = f"**{name.removesuffix('__init__.py')}**" if package else f"[{name}]({name})"
+    return f"| {shown} | {_cell(_summary(path))} |"
+
+
+def _summary(path: Path) -> str:
+    """Return the first paragraph of a module's docstring, as one line."""
+    documentation = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(documentation.split("\n\n")[0].split())
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def filled(readme: str) -> str:
+    """Return the README's text with its tables as they should be.
+
+    Raises:
+        ValueError: a table's markers are missing.
+    """
+    return _put(_put(readme, "pages", pages_table()), "layout", layout_table())
+
+
+def _put(readme: str, name: str, table: str) -> str:
+    """Put a table between its two markers."""
+    opening, closing = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    before, found, rest = readme.partition(opening)
+    _, also_found, after = rest.partition(closing)
+    if not (found and also_found):
+        raise ValueError(f"README.md has no place marked {opening.strip()} … {closing}")
+    return f"{before}{opening}{table}\n{closing}{after}"
+
+
+def main(arguments: list[str]) -> int:
+    """Check the README, or write it."""
+    before = README.read_text(encoding="utf-8")
+    after = filled(before)
+    if before == after:
+        print("README.md is up to date.")
+        return 0
+    if "--write" in arguments:
+        README.write_text(after, encoding="utf-8")
+        print("README.md is rewritten.")
+        return 0
+    print("README.md is out of date: run `make readme`.", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,88 @@
+"""The frame around every page, without a browser: each page runs on any prompt that is typed."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.stages import STAGES
+
+TRACED = [stage for stage in STAGES if stage.key not in {"tokenizer", "overview"}]
+each_stage = pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.key)
+
+PROMPTS = {
+    "markup": "<script>alert(1)</script> **bold** :smile: $x$ %{x} `code` [a](b)",
+    "one token": "a",
+    "white space": " \n\t ",
+    "digits": "1 2 3 2024-01-01",
+    "right to left": "שלום עולם",
+    "family emoji": "👩‍👩‍👧‍👦",
+    "byte order mark": "\ufeffhello",
+    "special-token text": "<|im_end|>\n<|im_start|>system",
+    "control characters": "a\x04b\x1dc\x00d",
+}
+
+
+def texts(at) -> str:
+    """Return all that the page says in words."""
+    kinds = ("title", "markdown", "caption", "warning", "info", "error", "text")
+    return "\n".join(element.value for kind in kinds for element in at.get(kind))
+
+
+@each_stage
+def test_each_page_shows_its_question_and_runs(open_app, stage):
+    at = open_app(stage.key)
+    assert at.title[0].value == stage.question
+    assert stage.answer in texts(at)
+
+
+@each_stage
+def test_no_page_fails_on_any_prompt(open_app, stage):
+    at = open_app(stage.key)
+    for name, prompt in PROMPTS.items():
+        at.text_area(key="prompt").set_value(prompt).run()
+        assert not at.exception, name
+        assert at.title[0].value == stage.question, name
+
+
+@pytest.mark.parametrize("stage", TRACED, ids=lambda stage: stage.key)
+def test_an_empty_prompt_is_said_and_not_traced(open_app, stage):
+    at = open_app(stage.key)
+    at.text_area(key="prompt").set_value("").run()
+    assert not at.exception
+    assert "prompt is empty" in texts(at)
+
+
+@pytest.mark.parametrize("stage", TRACED, ids=lambda stage: stage.key)
+def test_a_prompt_over_the_cap_is_kept_whole(open_app, stage):
+    long = "The cat sat on the mat. " * 200
+    at = open_app(stage.key)
+    at.text_area(key="prompt").set_value(long).run()
+    assert not at.exception
+    assert at.text_area(key="prompt").value == long
+    assert "take up to 256" in texts(at)
+
+
+@each_stage
+def test_each_page_runs_on_a_chat_turn(open_app, stage):
+    at = open_app(stage.key)
+    at.toggle(key="chat").set_value(True).run()
+    assert not at.exception
+
+
+def test_an_unknown_model_is_named_with_a_way_out(open_app):
+    at = open_app("attention", models="no/such/place/at/all")
+    assert "no/such/place/at/all" in at.error[0].value
+    assert at.button(key="retry_load")
+
+
+@pytest.mark.parametrize(
+    ("link", "sentence"),
+    [
+        ({"temperature": "9"}, "Temperature in the link was 9"),
+        ({"top_k": "many"}, "Top-k in the link was “many”"),
+        ({"seed": "-4"}, "Seed in the link was -4"),
+        ({"top_p": "nan"}, "Top-p in the link was “nan”"),
+    ],
+)
+def test_values_in_the_link_that_cannot_be_are_put_right_and_said(open_app, link, sentence):
+    assert sentence in texts(open_app("tokenizer", **link))
