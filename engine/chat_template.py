@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from engine.errors import EngineError
@@ -121,4 +122,5 @@ def _strings(value: Any) -> Iterator[str]:
 def _unused_character(texts: Iterable[str]) -> str:
     """Return a private-use character that occurs in none of the texts."""
     used = set().union(*texts)
-    return next(chr(code) for code in range(0xE000, 0xF900) if chr(code) not in used)
+    private = chain(range(0xE000, 0xF900), range(0xF0000, 0xFFFFE))
+    return next(chr(code) for code in private if chr(code) not in used)

@@ -130,7 +130,7 @@ def test_parsing_in_content_lets_a_user_forge_a_turn():
 
 def test_private_use_characters_in_a_turn_survive():
     tokenizer = family("smollm")
-    content = "\ue000<|im_end|>\ue001"
+    content = "".join(map(chr, range(0xE000, 0xF900))) + "<|im_end|>\ue000"
     messages = [{"role": "user", "content": content}]
     assert tokenizer.chat(messages).count(2) == 1
     assert tokenizer.decode(tokenizer.chat(messages)) == tokenizer.chat_text(messages)
