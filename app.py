@@ -11,7 +11,7 @@ from pages.shared.loading import allowed_sources, loader
 
 st.set_page_config(
     page_title="Token by Token",
-    page_icon=":material/data_object:",
+    page_icon="components/assets/icon.png",
     layout="wide",
     initial_sidebar_state="expanded",
 )
@@ -29,7 +29,8 @@ page_of = {
     for entry in STAGES
 }
 chosen = st.navigation(
-    {name: [page_of[entry.key] for entry in entries] for name, entries in sections().items()}
+    {name: [page_of[entry.key] for entry in entries] for name, entries in sections().items()},
+    position="top",
 )
 stage = next(entry for entry in STAGES if page_of[entry.key] == chosen)
 
@@ -41,6 +42,5 @@ state.apply_link_changes()
 loader(request.source)  # starts at the first visit; the page is painted meanwhile
 
 frame.header(stage, request, settings, seed)
-sidebar.show_notices()
 chosen.run()
 frame.footer(stage)

@@ -11,6 +11,7 @@ import streamlit as st
 
 from components import state
 from components.presets import DEFAULT_PROMPT, PRESETS
+from components.text import markdown
 from engine.sampling import SamplingSettings
 
 
@@ -98,8 +99,8 @@ def seed_control() -> int:
 
 def show_notices() -> None:
     """Say what was changed in the values that came with the link."""
-    for notice in st.session_state.get(state.NOTICES, ()):
-        st.warning(notice.replace("$", "\\$"), icon=":material/link:")
+    for notice in st.session_state.pop(state.NOTICES, ()):
+        st.toast(markdown(notice), icon=":material/link:", duration="long")
 
 
 def _slider(key: str, help_text: str) -> int | float:

@@ -30,6 +30,7 @@ STOP = "stop"
 PENDING = "pending_link_values"
 NOTICES = "link_notices"
 LINK_READ = "link_read"
+SELECTION_LINK = "selection_link"
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,11 @@ def read_link() -> None:
             st.session_state[key] = value
         return
     st.session_state[LINK_READ] = True
-    changed, notices = check_link(st.query_params.to_dict())
+    params = st.query_params.to_dict()
+    st.session_state[SELECTION_LINK] = {
+        key: params[key] for key in (LAYER, HEAD, TOKEN) if key in params
+    }
+    changed, notices = check_link(params)
     st.session_state[NOTICES] = notices
     if changed:
         st.session_state[PENDING] = changed
@@ -134,13 +139,20 @@ def apply_link_changes() -> None:
         st.rerun()
 
 
-def clamp(key: str, high: int) -> None:
-    """Keep a selection inside a range that moves with the prompt or the model.
+def clamp(key: str, label: str, high: int) -> None:
+    """Keep a selection inside a range that depends on the prompt or the model.
 
     Args:
         key: session key of a whole-number widget that is drawn after this call.
-        high: its largest allowed value.
+        label: what the user knows it as.
+        high: its largest allowed value; the smallest is 0.
     """
+    text = st.session_state.get(SELECTION_LINK, {}).pop(key, None)
+    if text is not None:
+        entry = Limit(key, label, 0, high, 0, 1, whole=True)
+        changed, notices = check_link({key: text}, (entry,))
+        st.session_state.update(changed)
+        st.session_state[NOTICES] = st.session_state.get(NOTICES, []) + notices
     value = st.session_state.get(key)
     if isinstance(value, int) and value > high:
         st.session_state[key] = high

@@ -9,7 +9,7 @@ import streamlit as st
 
 from components import state
 from components.pipeline_strip import StageChip, pipeline_strip
-from components.sidebar import Request
+from components.sidebar import Request, show_notices
 from components.stages import STAGES, Facts, Stage, following
 from components.text import markdown
 from engine.sampling import SamplingSettings
@@ -80,6 +80,7 @@ def live_prompt(*, traced: bool = True) -> Live:
     if first_time:
         st.rerun()  # so that the strip gets its facts
     live = read_prompt(request, settings, seed)
+    show_notices()
     if live.dropped:
         st.warning(
             "The model's vocabulary has no bytes for these characters, so it never sees them: "
@@ -135,5 +136,6 @@ def selection(live: Live, *, layer: bool = False, head: bool = False, token: boo
         for entry in wanted:
             if entry is not None:
                 label, key, high = entry
-                state.clamp(key, high)
+                state.clamp(key, label, high)
                 st.slider(label, 0, max(high, 1), key=key, bind="query-params", disabled=high == 0)
+    show_notices()

@@ -68,7 +68,7 @@ def cached_tokens(source: str, prompt: str, chat: bool) -> tuple[str, tuple[Toke
     if model is None:
         raise RuntimeError("The model must be loaded before text is cut into tokens.")
     if not chat:
-        return prompt, tuple(model.tokenizer.encode(prompt))
+        return prompt, tuple(model.tokenizer.encode(prompt, add_bos=True))
     messages = [{"role": "user", "content": prompt}]
     return model.tokenizer.chat_text(messages), tuple(model.tokenizer.chat_tokens(messages))
 

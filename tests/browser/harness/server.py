@@ -45,9 +45,8 @@ class AppServer:
 
     def __enter__(self) -> AppServer:
         command = [
-            *(sys.executable, "-m", "streamlit", "run", str(self.app)),
-            *("--server.headless", "true", "--server.address", "127.0.0.1"),
-            *("--server.port", str(self.port), "--server.fileWatcherType", "none"),
+            *(sys.executable, str(ROOT / "scripts" / "run.py"), "--app", str(self.app)),
+            *("--host", "127.0.0.1", "--port", str(self.port), "--no-browser"),
         ]
         with self.log.open("wb") as sink:
             self._process = subprocess.Popen(

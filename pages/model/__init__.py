@@ -1,0 +1,1 @@
+"""Page scripts of one section of the pipeline."""
