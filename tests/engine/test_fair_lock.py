@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from itertools import pairwise
 
 import pytest
 
@@ -54,7 +55,7 @@ def test_two_loops_take_turns():
         thread.start()
     for thread in threads:
         thread.join(20)
-    assert all(one != next_one for one, next_one in zip(order[:36], order[1:36], strict=False))
+    assert all(one != next_one for one, next_one in pairwise(order[:36]))
 
 
 def test_an_error_inside_gives_the_lock_back():

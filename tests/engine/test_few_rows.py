@@ -1,4 +1,4 @@
-"""The turned product gives what `F.linear` gives, and swapping it in changes nothing but the time."""
+"""The turned product gives what `F.linear` gives; swapping it in changes nothing but the time."""
 
 from __future__ import annotations
 
