@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,7 +22,6 @@ from engine.generate import uniforms  # noqa: E402
 from engine.model import LanguageModel, load_model  # noqa: E402
 from engine.overview import summarise, telling_head  # noqa: E402
 from engine.overview_facts import Overview  # noqa: E402
-from engine.sampling import SamplingSettings  # noqa: E402
 from engine.trace import trace  # noqa: E402
 
 
@@ -33,7 +33,6 @@ def record(model: LanguageModel, prompt: str, tokens: int) -> list[Overview]:
         prompt: Plain text to go on from.
         tokens: How many tokens to append; fewer if the model ends its text.
     """
-    settings = SamplingSettings(**SETTINGS)
     ids = [token.id for token in model.tokenizer.encode(prompt, add_bos=True)]
     prompt_tokens = len(ids)
     head: tuple[int, int] | None = None
@@ -41,7 +40,7 @@ def record(model: LanguageModel, prompt: str, tokens: int) -> list[Overview]:
     for u in uniforms(SEED, tokens + 1):
         passed = trace(model, ids)
         head = head or telling_head(passed)
-        step = summarise(model, passed, settings, u, prompt_tokens=prompt_tokens, head=head)
+        step = summarise(model, passed, SETTINGS, u, prompt_tokens=prompt_tokens, head=head)
         steps.append(step)
         if step.detokenizer.ends:
             break
@@ -55,7 +54,7 @@ def main() -> None:
     recording = {
         "prompt": DEFAULT_PROMPT,
         "seed": SEED,
-        "settings": SETTINGS,
+        "settings": asdict(SETTINGS),
         "steps": [step.to_json() for step in steps],
     }
     text = json.dumps(recording, ensure_ascii=False, separators=(",", ":"))

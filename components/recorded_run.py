@@ -1,0 +1,32 @@
+"""The recorded run of the default prompt, shown and marked as such until the model is loaded.
+
+`scripts/record_default_run.py` makes it from the engine's own output.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+from engine.overview_facts import Overview
+from engine.sampling import SamplingSettings
+
+RECORDING = Path(__file__).parent / "recorded" / "default_run.json"
+
+
+SETTINGS = SamplingSettings()
+SEED = 2
+"""With this seed the default model's first words make a sentence."""
+TOKENS = 12
+
+
+@cache
+def recorded_run() -> tuple[Overview, ...]:
+    """Return the facts before the first token and after each one.
+
+    Raises:
+        ValueError: the file is not such a recording.
+    """
+    recording = json.loads(RECORDING.read_text(encoding="utf-8"))
+    return tuple(Overview.from_json(step) for step in recording["steps"])
