@@ -16,10 +16,14 @@ QUERY, KEY, VALUE = "#4a6ee0", "#d9760b", "#2fa866"
 ROLE_COLOURS = {"q": QUERY, "k": KEY, "v": VALUE}
 ROLE_LETTERS = {"q": "Q", "k": "K", "v": "V"}
 
+# Streamlit's own stand-in for "strong text" in Plotly figures: the browser puts the colour of the
+# mode in its place, so that a switch between light and dark needs no new figure.
+TEXT = "#000037"
+
 # Accents of charts: what is selected, what was picked, what a step cut away, what is beside it.
 ACCENT, PICKED, CUT, NEUTRAL = "#4a6ee0", "#d9760b", "#9aa3af", "#7c8796"
 
-POSITIVE, NEGATIVE = "#2f74d8", "#d4582a"
+POSITIVE, NEGATIVE = "#3d80e8", "#e0632f"
 
 CATEGORICAL = (
     "#4a6ee0",
@@ -76,7 +80,7 @@ def flattened(colour: str, alpha: float, background: str) -> str:
 
 # The strongest step of a scale is one solid colour; the steps below are less opaque. The lowest is
 # not quite nothing: a cell with value 0 differs from a place where there is no cell.
-_STEPS = (0.05, 0.14, 0.24, 0.34, 0.45, 0.56, 0.67, 0.78, 0.89, 1.0)
+_STEPS = (0.06, 0.17, 0.28, 0.39, 0.50, 0.60, 0.70, 0.80, 0.90, 1.0)
 _HALF_STEPS = (1.0, 0.78, 0.56, 0.34, 0.12)
 
 SEQUENTIAL = tuple((POSITIVE, alpha) for alpha in _STEPS)

@@ -98,8 +98,8 @@ def test_configuration_keeps_to_itself():
 def test_colorscale_is_what_plotly_takes():
     scale = theme.colorscale(theme.DIVERGING)
     assert [scale[0][0], scale[-1][0], len(scale)] == [0.0, 1.0, 10]
-    assert scale[0][1] == "rgba(212,88,42,1.000)"
-    assert scale[-1][1] == "rgba(47,116,216,1.000)"
+    assert scale[0][1] == "rgba(224,99,47,1.000)"
+    assert scale[-1][1] == "rgba(61,128,232,1.000)"
 
 
 def test_token_colours_are_stable_and_spread():
