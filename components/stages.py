@@ -63,8 +63,8 @@ STAGES: tuple[Stage, ...] = (
         title="The whole pipeline",
         question="What happens, in order, to this prompt?",
         answer=(
-            "It is cut into word pieces (tokens), each becomes a vector, a stack of blocks rewrites"
-            " the vectors, the last one scores every possible next token, and one is drawn."
+            "It is cut into word pieces (tokens), made into vectors, rewritten block by block and "
+            "scored; one token is drawn."
         ),
         section="Overview",
         icon=":material/route:",

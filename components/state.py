@@ -52,9 +52,9 @@ class Limit:
 
 
 LIMITS: tuple[Limit, ...] = (
-    Limit(TEMPERATURE, "Temperature", 0, 2, 1, 0.05),
+    Limit(TEMPERATURE, "Temperature", 0, 2, 0.7, 0.05),
     Limit(TOP_K, "Top-k", 0, 200, 0, 1, whole=True),
-    Limit(TOP_P, "Top-p", 0, 1, 1, 0.01),
+    Limit(TOP_P, "Top-p", 0, 1, 0.9, 0.01),
     Limit(MIN_P, "Min-p", 0, 1, 0, 0.01),
     Limit(REPETITION_PENALTY, "Repetition penalty", 0.5, 2, 1, 0.05),
     Limit(SEED, "Seed", 0, 2**31 - 1, 0, 1, whole=True),

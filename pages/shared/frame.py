@@ -50,6 +50,12 @@ def header(stage: Stage, request: Request, settings: SamplingSettings, seed: int
         _strip(stage, known)
 
 
+def current_request() -> Request:
+    """Return what the user asks for now."""
+    request: Request = st.session_state[CURRENT][0]
+    return request
+
+
 def _strip(current: Stage, known: Facts | None) -> None:
     """Draw one chip a stage; a click leads there."""
     chips = [

@@ -17,6 +17,7 @@ from pages.shared.loading import loaded_model, wait_for_model
 if TYPE_CHECKING:
     from engine.edits import Edit
     from engine.model import LanguageModel
+    from engine.overview_facts import Overview
     from engine.tokenizer import Token
     from engine.trace import Trace
 
@@ -49,6 +50,10 @@ class Live:
         """Return the hooked pass over the prompt and `extra` ids, from the cache if it is there."""
         return cached_trace(self.model.source, self.ids + extra, edits)
 
+    def overview(self, extra: tuple[int, ...], u: float) -> Overview:
+        """Return the facts of the overview picture: the next token is drawn with `u`."""
+        return cached_overview(self.model.source, self.ids, extra, self.settings, u)
+
 
 @st.cache_resource(max_entries=6, show_spinner=False)
 def cached_trace(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> Trace:
@@ -59,6 +64,21 @@ def cached_trace(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> 
     if model is None:
         raise RuntimeError("The model must be loaded before it is traced.")
     return trace(model, ids, edits=edits)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def cached_overview(
+    source: str,
+    ids: tuple[int, ...],
+    extra: tuple[int, ...],
+    settings: sampling.SamplingSettings,
+    u: float,
+) -> Overview:
+    """Reduce a pass and a draw to the facts of the picture."""
+    from engine.overview import summarise
+
+    trace = cached_trace(source, ids + extra, ())
+    return summarise(trace.model, trace, settings, u, prompt_tokens=len(ids))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
