@@ -1,0 +1,68 @@
+"""The KV cache: what lets a model read each token once.
+
+The keys and values of the tokens read so far are kept, so the next pass runs over the new tokens
+alone and attends to the kept ones. The result is that of one pass over the whole text.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from transformers import DynamicCache
+
+if TYPE_CHECKING:
+    from engine.model import LanguageModel
+
+
+class CachedPass:
+    """A sequence that grows, and its KV cache. For one run, used by one thread at a time.
+
+    Nothing outside refers to it: when the run forgets it, the cache is freed.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        # With the config, layers with a sliding window keep no more than their window.
+        self._cache = DynamicCache(config=model.network.config)
+        self.milliseconds = 0.0
+        """How long the last pass took, without waiting for its turn."""
+
+    def advance(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
+        """Read further tokens and return the logits [V] of what follows them.
+
+        The model's lock is held for this one pass, so that runs side by side take turns.
+        """
+        model = self._model
+        # inference_mode counts for the thread that enters it, so it is entered at each pass.
+        with model.lock, torch.inference_mode():
+            start = time.perf_counter()
+            output = model.network(
+                input_ids=torch.tensor([list(ids)], device=model.network.device),
+                cache=self._cache,
+                use_cache=True,
+                logits_to_keep=1,
+            )
+            logits: npt.NDArray[np.float32] = output.logits[0, -1].float().cpu().numpy()
+            self.milliseconds = (time.perf_counter() - start) * 1000
+        return logits
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens have been read: their keys and values need not be computed again."""
+        return int(self._cache.get_seq_length())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all keys and values that are kept."""
+        tensors = [
+            tensor
+            for layer in self._cache.layers
+            if layer.is_initialized
+            for tensor in (layer.keys, layer.values)
+        ]
+        return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
