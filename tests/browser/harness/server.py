@@ -40,7 +40,13 @@ class AppServer:
         self.log = log
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self._env = {**os.environ, "OMP_NUM_THREADS": "1", **(env or {})}
+        # One thread each, since test workers share the cores; and the code does not change here.
+        self._env = {
+            **os.environ,
+            "TOKEN_BY_TOKEN_THREADS": "1",
+            "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none",
+            **(env or {}),
+        }
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> AppServer:

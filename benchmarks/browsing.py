@@ -1,0 +1,145 @@
+"""What a person waits for in the browser: sliders, page changes, the first page; and the payload."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+from benchmarks.table import Row
+from components.stages import STAGES, Stage
+from tests.browser.harness.actions import TIMEOUT, visit, wait_for_model, wait_until_idle, widget
+from tests.browser.harness.chromium import HOW_TO_GET_ONE, find_chromium, launch
+from tests.browser.harness.server import AppServer
+
+SLIDER_MOVES = 15
+VISITS = 3
+
+STOPWATCH = """
+() => {
+  window.started = undefined;
+  window.lastDrawn = undefined;
+  const start = () => { window.started ??= performance.now(); };
+  for (const kind of ['keydown', 'click']) document.addEventListener(kind, start, true);
+  const drawn = (records) => {
+    const charts = records.some((record) => {
+      const node = record.target.nodeType === 1 ? record.target : record.target.parentElement;
+      return node?.closest('.js-plotly-plot, [data-testid="stBidiComponentRegular"]');
+    });
+    if (charts) window.lastDrawn = performance.now();
+  };
+  const watched = { subtree: true, childList: true, attributes: true, characterData: true };
+  new MutationObserver(drawn).observe(document.body, watched);
+}
+"""
+"""Notes when a person acted and when a chart last changed after that."""
+
+
+def measure() -> list[Row]:
+    """Start the app and use it as a class does."""
+    chromium = find_chromium()
+    if chromium is None:
+        print(HOW_TO_GET_ONE.replace("tests are", "benchmarks are"))
+        return []
+    with sync_playwright() as playwright, _running() as (server, since):
+        browser = launch(playwright, chromium)
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.set_default_timeout(TIMEOUT)
+        sizes: list[int] = []
+        page.on("websocket", lambda socket: socket.on("framereceived", _measurer(sizes)))
+        page.goto(server.url)
+        wait_for_model(page)
+        start = time.perf_counter() - since
+        page.evaluate(STOPWATCH)
+        rows = [_first_page(start), *_pages(page, sizes), _slider(page)]
+        browser.close()
+    return rows
+
+
+@contextmanager
+def _running() -> Iterator[tuple[AppServer, float]]:
+    """Yield a server that nobody has visited, and when its start began."""
+    with tempfile.TemporaryDirectory() as folder:
+        since = time.perf_counter()
+        with AppServer(Path(folder) / "server.log") as server:
+            yield server, since
+
+
+def _measurer(sizes: list[int]):  # type: ignore[no-untyped-def]
+    def take(frame: bytes | str) -> None:
+        sizes.append(len(frame))
+
+    return take
+
+
+def _first_page(seconds: float) -> Row:
+    return Row("start with the weights in the cache, to a usable first page", seconds, 5, "s")
+
+
+def _pages(page: Page, sizes: list[int]) -> list[Row]:
+    """Visit every page a few times with the same prompt; the first round fills the caches."""
+    times: dict[str, list[float]] = {stage.title: [] for stage in STAGES}
+    largest: dict[str, int] = {}
+    for turn in range(1 + VISITS):
+        for stage in (*STAGES[1:], STAGES[0]):
+            sizes.clear()
+            milliseconds = _timed(page, stage)
+            largest[stage.key] = max([largest.get(stage.key, 0), *sizes])
+            if turn > 0 and milliseconds is not None:
+                times[stage.title].append(milliseconds)
+    medians = {title: statistics.median(values) for title, values in times.items() if values}
+    slowest = max(medians, key=lambda title: medians[title])
+    heads = largest.pop("attention", 0) / 1e3
+    fullest = max(largest, key=lambda key: largest[key])
+    median = statistics.median(medians.values())
+    return [
+        Row(
+            "going to another page with the same prompt, slowest page, to its last chart",
+            medians[slowest],
+            700,
+            "ms",
+            note=f"{slowest}; the median page takes {median:.0f} ms",
+        ),
+        Row("largest message with a figure", largest[fullest] / 1e3, 300, "kB", note=fullest),
+        Row("largest message of the attention page, which shows all heads", heads, 500, "kB"),
+    ]
+
+
+def _timed(page: Page, stage: Stage) -> float | None:
+    """Return the milliseconds from the click to the last change of a chart; None without one."""
+    page.evaluate("() => { window.started = undefined; window.lastDrawn = undefined; }")
+    visit(page, stage.title)
+    return _elapsed(page)
+
+
+def _elapsed(page: Page) -> float | None:
+    passed = page.evaluate("() => window.lastDrawn - window.started")
+    return float(passed) if passed is not None and passed == passed else None
+
+
+def _slider(page: Page) -> Row:
+    """Move the temperature on the sampling page, a step at a time."""
+    sampling = next(stage for stage in STAGES if stage.key == "sampling")
+    visit(page, sampling.title)
+    thumb = widget(page, "temperature").locator("input[type=range]")
+    times = []
+    for _ in range(SLIDER_MOVES):
+        page.evaluate("() => { window.started = undefined; window.lastDrawn = undefined; }")
+        thumb.press("ArrowLeft")
+        wait_until_idle(page)
+        passed = _elapsed(page)
+        if passed is not None:
+            times.append(passed)
+    note = f"{min(times):.0f} to {max(times):.0f} ms"
+    return Row(
+        "a slider on the sampling page, release to redrawn chart, median",
+        statistics.median(times),
+        200,
+        "ms",
+        note=note,
+    )
