@@ -1,4 +1,4 @@
-"""What a person waits for in the browser: sliders, page changes, the first page; and the payload."""
+"""What people wait for in the browser: sliders, page changes, the first page, the payload."""
 
 from __future__ import annotations
 
@@ -51,7 +51,10 @@ def measure() -> list[Row]:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.set_default_timeout(TIMEOUT)
         sizes: list[int] = []
-        page.on("websocket", lambda socket: socket.on("framereceived", _measurer(sizes)))
+        page.on(
+            "websocket",
+            lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))),
+        )
         page.goto(server.url)
         wait_for_model(page)
         start = time.perf_counter() - since
@@ -68,13 +71,6 @@ def _running() -> Iterator[tuple[AppServer, float]]:
         since = time.perf_counter()
         with AppServer(Path(folder) / "server.log") as server:
             yield server, since
-
-
-def _measurer(sizes: list[int]):  # type: ignore[no-untyped-def]
-    def take(frame: bytes | str) -> None:
-        sizes.append(len(frame))
-
-    return take
 
 
 def _first_page(seconds: float) -> Row:
