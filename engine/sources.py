@@ -18,7 +18,7 @@ import torch
 from huggingface_hub import errors as hub
 from huggingface_hub import hf_hub_download
 from tokenizers import Tokenizer as Backend
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer, modeling_gguf_pytorch_utils
 
 from engine import weights
 from engine.errors import EngineError, ModelLoadError
@@ -97,7 +97,7 @@ def _gguf_file(source: str, path: Path, device: str, report: Report) -> Loaded:
     from gguf import GGUFReader  # nobody else needs it
 
     report(Progress("load", 0, 1))
-    with _load_errors(source):
+    with _load_errors(source), _unpacking_reported(report):
         tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
         kind = GGUFReader(path).fields.get("tokenizer.ggml.pre")
         repair_pre_tokenizer(tokenizer.backend_tokenizer, kind.contents() if kind else "")
@@ -140,6 +140,26 @@ def _network(source: str, place: str, device: str, **more: Any) -> Any:
             f"them {missing[0]}. Fetch or save the model again."
         )
     return network
+
+
+@contextmanager
+def _unpacking_reported(report: Report) -> Iterator[None]:
+    """Send the steps of transformers' GGUF loader to the page instead of a bar to the log.
+
+    The loader draws its bar whatever the settings of transformers say, so its name for it is lent.
+    """
+
+    def reported(tensors: Any, **_: Any) -> Iterator[Any]:
+        for done, tensor in enumerate(tensors):
+            report(Progress("convert", done, len(tensors)))
+            yield tensor
+
+    bar = modeling_gguf_pytorch_utils.tqdm
+    modeling_gguf_pytorch_utils.tqdm = reported
+    try:
+        yield
+    finally:
+        modeling_gguf_pytorch_utils.tqdm = bar
 
 
 @contextmanager

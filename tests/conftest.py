@@ -10,6 +10,13 @@ import pytest
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 
+def pytest_collection_modifyitems(items):
+    """Mark every test that uses the default model's weights as `real`."""
+    for item in items:
+        if "real_model" in getattr(item, "fixturenames", ()):
+            item.add_marker("real")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _few_threads():
     """Keep torch on one thread: on busy cores more threads are slower, and xdist runs workers."""
@@ -21,9 +28,7 @@ def _few_threads():
 @pytest.fixture(autouse=True)
 def _isolated_user_folders(request, tmp_path, monkeypatch):
     """Let no test read or write the user's caches, except those that need the real weights."""
-    if any(request.node.iter_markers(name="real")) or any(
-        request.node.iter_markers(name="browser")
-    ):
+    if request.node.get_closest_marker("real") or request.node.get_closest_marker("browser"):
         return
     monkeypatch.setenv("TOKEN_BY_TOKEN_CACHE", str(tmp_path / "cache"))
 

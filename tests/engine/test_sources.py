@@ -55,10 +55,16 @@ def test_a_folder(folder, network):
     check_same_model(model, network)
 
 
-def test_a_gguf_file(tmp_path, network):
+def test_a_gguf_file(tmp_path, network, capfd):
     """Through transformers' loader, with the digits split that it leaves out."""
     write_gguf(tmp_path / "tiny-llama.gguf", network)
-    model = load_model(str(tmp_path / "tiny-llama.gguf"), device="cpu")
+    steps = []
+    model = load_model(str(tmp_path / "tiny-llama.gguf"), device="cpu", progress=steps.append)
+    tensors = len(list(network.parameters()))
+    assert [(step.done, step.total) for step in steps if step.stage == "convert"] == [
+        (done, tensors) for done in range(tensors)
+    ]
+    assert capfd.readouterr() == ("", "")
     assert model.name == "tiny-llama"
     assert model.architecture.tied
     check_same_model(model, network)
