@@ -1,0 +1,84 @@
+"""A score with its terms, the top list and its rule for ties, softmax and entropy."""
+
+import numpy as np
+import pytest
+import torch
+
+from engine import lm_head
+from engine.errors import EngineError
+from engine.trace import trace
+from tests.tiny import FAMILIES, tiny_model
+
+IDS = [7, 300, 12, 12, 45, 99]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_terms_of_a_score_sum_to_it(family):
+    traced = trace(tiny_model(family), IDS)
+    weight = traced.model.network.get_output_embeddings().weight.detach().numpy()
+    for token, position in ((0, -1), (383, 2), (int(traced.logits.argmax()), 5)):
+        terms = lm_head.logit_terms(traced, token, position)
+        np.testing.assert_array_equal(terms.weights, weight[token])
+        np.testing.assert_allclose(terms.products, terms.hidden * terms.weights)
+        assert terms.dot == pytest.approx(terms.products.sum() + terms.bias, abs=1e-4)
+        bounded = 30.0 * np.tanh(terms.dot / 30.0) if family == "gemma2" else terms.dot
+        assert terms.softcap == (30.0 if family == "gemma2" else None)
+        assert terms.logit == pytest.approx(bounded, abs=1e-4)
+        assert terms.logit == pytest.approx(traced.logits_at(position)[token], abs=1e-4)
+
+
+def test_what_does_not_exist_is_named():
+    traced = trace(tiny_model("llama", layers=2), IDS)
+    with pytest.raises(EngineError, match="no token id 384"):
+        lm_head.logit_terms(traced, 384)
+    with pytest.raises(EngineError, match="no position 6"):
+        lm_head.logit_terms(traced, 1, 6)
+
+
+def test_the_top_tokens_are_those_of_a_full_sort():
+    random = np.random.default_rng(1)
+    for size in (5, 100, 5000):
+        logits = random.normal(size=size).astype(np.float32).round(1)  # many ties
+        probabilities = np.exp(logits.astype(np.float64))
+        probabilities /= probabilities.sum()
+        expected = sorted(range(size), key=lambda i: (-logits[i], i))
+        for n in (0, 1, 3, 40, size, size + 7):
+            best = lm_head.top(logits, n)
+            assert best.ids.tolist() == expected[:n]
+            np.testing.assert_array_equal(best.logits, logits[expected[:n]])
+            np.testing.assert_allclose(best.probabilities, probabilities[expected[:n]], rtol=1e-6)
+
+
+def test_equal_scores_come_in_the_order_of_their_ids():
+    assert lm_head.top(np.array([1, 3, 3, 0, 3], dtype=np.float32), 2).ids.tolist() == [1, 2]
+
+
+def test_removed_tokens_are_impossible():
+    logits = np.array([0, -np.inf, 0, -np.inf], dtype=np.float32)
+    np.testing.assert_array_equal(lm_head.softmax(logits), [0.5, 0, 0.5, 0])
+    assert lm_head.top(logits, 4).ids.tolist() == [0, 2, 1, 3]
+
+
+def test_the_softmax_equals_torchs_in_float64():
+    logits = np.random.default_rng(2).normal(scale=30, size=(3, 5000)).astype(np.float32)
+    expected = torch.tensor(logits, dtype=torch.float64).softmax(-1).numpy()
+    np.testing.assert_allclose(lm_head.softmax(logits), expected, rtol=1e-6, atol=1e-30)
+    np.testing.assert_allclose(lm_head.softmax(logits + 10000).sum(axis=-1), 1, atol=1e-6)
+
+
+def test_entropy_is_in_bits():
+    assert lm_head.entropy(np.full(8, 1 / 8, dtype=np.float32)) == pytest.approx(3)
+    assert lm_head.entropy(np.array([0, 1, 0], dtype=np.float32)) == 0
+    assert lm_head.entropy(np.array([0.5, 0.25, 0.25], dtype=np.float32)) == pytest.approx(1.5)
+
+
+@pytest.mark.real
+def test_the_default_models_answer(real_model):
+    ids = [token.id for token in real_model.tokenizer.encode("The capital of France is")]
+    traced = trace(real_model, ids)
+    best = lm_head.top(traced.logits, 2)
+    assert real_model.tokenizer.decode([int(best.ids[0])]) == " Paris"
+    assert best.probabilities[0] == pytest.approx(0.77, abs=0.005)
+    terms = lm_head.logit_terms(traced, int(best.ids[0]))
+    assert terms.dot == pytest.approx(float(traced.logits.max()), abs=1e-4)
+    assert terms.bias == 0
