@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import embedding_figures, state
+from components import embedding_depth, embedding_figures, state
 from components.chart import chart
-from engine import embedding, rope
 from pages.shared import frame
 
 live = frame.live_prompt()
@@ -16,6 +15,8 @@ architecture = live.model.architecture
 
 def visual() -> None:
     """Draw the chosen token's row and the angles of every position."""
+    from engine import embedding, rope  # torch comes with them, so the page is painted first
+
     frame.selection(live, token=True)
     token = st.session_state[state.TOKEN]
     embedding_figures.show_row(
@@ -36,7 +37,16 @@ def visual() -> None:
 
 def in_depth() -> None:
     """Show the formulas with this prompt's numbers."""
-    st.latex(r"x_t = E[\mathrm{id}_t]")
+    from engine import embedding, rope
+
+    token = min(st.session_state.get(state.TOKEN, 0), len(live.ids) - 1)
+    has_rope = architecture.positions == "rope"
+    embedding_depth.show_table(
+        architecture, live.ids[token], token, embedding.row(live.model, live.ids[token])
+    )
+    if has_rope:
+        embedding_depth.show_rope(rope.wavelengths(live.model), architecture, token)
+    embedding_depth.show_limits()
 
 
 def tasks() -> list[frame.Task]:

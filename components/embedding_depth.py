@@ -1,0 +1,99 @@
+"""Embedding page, In depth: the formulas with this prompt's numbers, and what the view leaves out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+if TYPE_CHECKING:
+    from engine.architecture import Architecture
+
+Array = np.ndarray[Any, Any]
+
+
+def grouped(number: int) -> str:
+    """Return a whole number for LaTeX, its thousands apart."""
+    return f"{number:,}".replace(",", "{,}")
+
+
+def show_table(facts: Architecture, token_id: int, position: int, row: Array) -> None:
+    """Write how one token becomes its vector.
+
+    Args:
+        facts: the model's sizes.
+        token_id: the chosen token.
+        position: where it stands.
+        row: its row of the table, [D].
+    """
+    size = facts.vocabulary * facts.width
+    st.markdown("#### From id to vector")
+    numbers = ", ".join(f"{value:.3f}" for value in row[:3])
+    st.latex(
+        rf"x_{{{position}}} = E[\mathrm{{id}}_{{{position}}}] = E[{grouped(token_id)}] = "
+        rf"({numbers}, \dots), \qquad E \in \mathbb{{R}}^{{{grouped(facts.vocabulary)} \times "
+        rf"{facts.width}}}"
+    )
+    st.markdown(
+        f"- A look-up, no calculation. It is the same as a product of a vector with a single 1 at "
+        f"place {token_id:,} and the table.\n"
+        f"- The table holds {size / 1e6:.1f} million numbers, {size / facts.parameters:.0%} of the "
+        f"model's {facts.parameters / 1e6:.0f} million"
+        + (
+            "; the LM head uses the same ones (tied), so they are stored once.\n"
+            if facts.tied
+            else "; the LM head has as many of its own.\n"
+        )
+        + "- Shapes: ids [T] → vectors [T, D]. Nothing of the sentence is in a row: the same id "
+        "gives the same vector everywhere."
+    )
+
+
+def show_rope(wavelengths: Array, facts: Architecture, position: int) -> None:
+    """Write how RoPE puts the position into queries and keys.
+
+    Args:
+        wavelengths: [pairs], tokens for one full turn.
+        facts: the model's sizes.
+        position: the chosen token's place.
+    """
+    pairs = len(wavelengths)
+    st.markdown("#### From position to angle (RoPE)")
+    st.latex(
+        r"\begin{pmatrix} q'_i \\ q'_{i+" + str(pairs) + r"} \end{pmatrix} = "
+        r"\begin{pmatrix} \cos p\,\omega_i & -\sin p\,\omega_i \\ "
+        r"\sin p\,\omega_i & \cos p\,\omega_i \end{pmatrix} "
+        r"\begin{pmatrix} q_i \\ q_{i+" + str(pairs) + r"} \end{pmatrix}, \qquad "
+        r"\omega_i = \theta^{-2i/"
+        + str(2 * pairs)
+        + "}"
+        + (rf",\quad \theta = {grouped(round(facts.rope_theta))}" if facts.rope_theta else "")
+    )
+    first, last = 360 * position / wavelengths[0], 360 * position / wavelengths[-1]
+    st.markdown(
+        f"- At position p = {position} pair 0 is turned by {first:,.0f}° and pair {pairs - 1} by "
+        f"{last:.3g}°. Pair 0 comes around every {wavelengths[0]:.2f} tokens, pair {pairs - 1} "
+        f"every {wavelengths[-1]:,.0f}.\n"
+        "- A turn changes no length, so the position is no third thing mixed into the vector.\n"
+        "- Turned queries and keys meet in a product that depends on the distance only:"
+    )
+    st.latex(r"q'_m \cdot k'_n = \sum_i |q_i||k_i| \cos(\varphi_i + (m - n)\,\omega_i)")
+
+
+def show_limits() -> None:
+    """Write what large models do differently and what the view leaves out."""
+    st.markdown("#### What large models do differently")
+    st.markdown(
+        "- Vectors of 4,096 to 16,384 numbers, vocabularies of 32,000 to 256,000 rows, and usually "
+        "two tables (not tied).\n"
+        "- RoPE with a larger base (500,000 or 1,000,000) or slowed-down speeds, to read 100,000 "
+        "tokens and more; some turn only a part of each head, some leave it out in some layers."
+    )
+    st.markdown("#### What this view does not show")
+    st.markdown(
+        "- A row is where a meaning starts. What a word means *here* comes later, from the blocks.\n"
+        "- Rows that lie near each other were used alike in training; that is not the same as "
+        "meaning the same.\n"
+        "- A single number of a row has no meaning that anyone has written down."
+    )
