@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from components.text import visible
-from engine.overview_facts import Overview, Segment, TokenFact
+from engine.overview_facts import Overview, SamplingFact, Segment, TokenFact
 
 Card = dict[str, Any]
 
 TOKEN_ROWS = 10
 TEXT_LIMIT = 110
 PIECE_LIMIT = 14
-SEGMENT_LABELS = 5
 
 GUARDS = {
     "text": ("system turn", "before tokenizer"),
@@ -161,7 +160,7 @@ def _block(overview: Overview) -> Card:
     return {
         "title": f"Block × {layers}",
         "fact": "norm before, ⊕ add after each",
-        "lens_title": "It would say after layer",
+        "lens_title": "After … layers it would say",
         "lens": [
             {
                 "layers": reading.layers,
@@ -184,7 +183,7 @@ def _attention(overview: Overview) -> Card:
     return {
         "title": "Attention",
         "fact": f"{architecture.heads} heads",
-        "head": f"Layer {head.layer + 1}, head {head.head + 1}{habit}",
+        "head": f"Layer {head.layer}, head {head.head}{habit}",
         "reader": reader,
         "read": read,
         "weight": percent(head.weight),
@@ -193,7 +192,7 @@ def _attention(overview: Overview) -> Card:
         "cache_rows": min(overview.cache.rows, 12),
         "summary": (
             f"{architecture.heads} heads in each layer read earlier tokens. "
-            f"Layer {head.layer + 1}, head {head.head + 1}{habit}: {reading}. "
+            f"Layer {head.layer}, head {head.head}{habit}: {reading}. "
             f"Keys and values are kept in the KV cache: {cache}."
         ),
     }
@@ -213,7 +212,7 @@ def _feed_forward(overview: Overview) -> Card:
     shape = f"{architecture.width:,} → {architecture.ff_width:,} → {architecture.width:,}"
     first, last = overview.residual_norms[0], overview.residual_norms[-1]
     lens = "; ".join(
-        f"after layer {reading.layers} {piece(reading.data)} {percent(reading.probability)}"
+        f"after {reading.layers} layers {piece(reading.data)} {percent(reading.probability)}"
         for reading in overview.lens
     )
     return {
@@ -273,7 +272,7 @@ def _pick(overview: Overview) -> Card:
         "note": settings,
         "u": None if greedy else round(sampling.u, 5),
         "how": how,
-        "segments": [_segment(part, sampling.drawn) for part in _labelled(sampling.segments)],
+        "segments": [_segment(part, sampling.drawn) for part in _shown(sampling)],
         "drawn": drawn,
         "chance": chance,
         "at": [round(sampling.drawn.start, 5), round(sampling.drawn.end, 5)],
@@ -281,10 +280,10 @@ def _pick(overview: Overview) -> Card:
     }
 
 
-def _labelled(segments: Sequence[Segment]) -> list[Segment]:
-    """Return the widest stretches of the bar, in the order of the bar."""
-    widest = sorted(segments, key=lambda part: part.start - part.end)[:SEGMENT_LABELS]
-    return sorted(widest, key=lambda part: part.start)
+def _shown(sampling: SamplingFact) -> list[Segment]:
+    """Return the stretches to draw, in the order of the bar; the drawn one is always among them."""
+    others = [part for part in sampling.segments if part.id != sampling.drawn.id]
+    return sorted([*others, sampling.drawn], key=lambda part: part.start)
 
 
 def _segment(part: Segment, drawn: Segment) -> Card:

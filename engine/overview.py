@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine import attention, embedding, rope
+from engine.bounds import check_index
 from engine.lens import lens
 from engine.lm_head import largest, softmax, top
 from engine.overview_facts import (
@@ -133,6 +134,8 @@ def _last_rows(trace: Trace, layer: int) -> Array:
 
 def _head(trace: Trace, layer: int, head: int) -> HeadFact:
     """Describe one head: its pattern over the last tokens, its habit, what the last token reads."""
+    layer = check_index("layer", layer, trace.architecture.layers)
+    head = check_index("head", head, trace.architecture.heads)
     count = len(trace.ids)
     first = max(0, count - HEAD_TOKENS)
     rows_TS = _last_rows(trace, layer)[head]

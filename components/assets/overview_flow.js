@@ -51,7 +51,7 @@ function fill(state, name) {
   title.textContent = facts.title
   fact.textContent = facts.fact
   body.replaceChildren(...BODIES[name](facts).filter((part) => part !== null))
-  body.setAttribute("aria-hidden", "true")
+  for (const drawn of [fact, body]) drawn.setAttribute("aria-hidden", "true")
   spoken.textContent = facts.summary
   const stage = data.links[name]
   title.disabled = !stage

@@ -40,7 +40,7 @@ def test_strip_is_drawn_and_nothing_is_chosen_before_a_click():
         chosen = pipeline_strip([StageChip("a", "A", "1"), StageChip("b", "B", "2", current=True)])
         st.text(repr(chosen))
 
-    at = AppTest.from_function(script).run()
+    at = AppTest.from_function(script, default_timeout=60).run()
 
     assert not at.exception
     assert at.text[0].value == "None"
