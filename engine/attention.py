@@ -75,7 +75,8 @@ class PatternOverview:
 
     maps: npt.NDArray[np.uint8]
     """`[L, H, n, n]`, 0 to 255 for 0 to 1: how much of its attention a query of the row's tokens
-    gives to the column's tokens, on average. Every row sums to 255, up to rounding."""
+    gives to the column's tokens, on average. Every row sums to 255, up to rounding; without the
+    first token the first one is less, because that token has nothing else to read."""
     edges: Ids
     """`[n+1]`: row and column i stand for the tokens `edges[i]` to `edges[i+1] - 1`."""
 
@@ -161,7 +162,7 @@ def head_scores(trace: Trace) -> HeadScores:
     )
 
 
-def overview(trace: Trace, size: int = 32) -> PatternOverview:
+def overview(trace: Trace, size: int = 32, *, without_first: bool = False) -> PatternOverview:
     """Shrink all heads' patterns to `size` by `size` at most, one layer at a time.
 
     Neighbouring queries are averaged and neighbouring keys added up, so a row stays a share of
@@ -170,6 +171,7 @@ def overview(trace: Trace, size: int = 32) -> PatternOverview:
     Args:
         trace: The traced pass.
         size: Most rows and columns of a picture.
+        without_first: Leave out the first token and share its part out among the others.
     """
     tokens, count = len(trace.ids), max(1, min(size, len(trace.ids)))
     edges = np.linspace(0, tokens, count + 1).round().astype(np.int64)
@@ -177,7 +179,10 @@ def overview(trace: Trace, size: int = 32) -> PatternOverview:
     shape = (trace.architecture.layers, trace.architecture.heads, count, count)
     maps = np.zeros(shape, dtype=np.uint8)
     for layer in range(shape[0]):
-        added = np.add.reduceat(trace.pattern(layer), starts, axis=-1)
+        pattern = trace.pattern(layer)
+        if without_first:
+            pattern = without_first_token(pattern)
+        added = np.add.reduceat(pattern, starts, axis=-1)
         small = np.add.reduceat(added, starts, axis=-2) / widths[:, None]
         maps[layer] = np.rint(np.clip(small, 0.0, 1.0) * 255)
     maps.flags.writeable = False

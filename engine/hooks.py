@@ -101,12 +101,15 @@ def observing_attention(
     Raises:
         ModelLoadError: The family changes its scores in a way that a trace could not show.
     """
-    for name in UNSUPPORTED:
-        if kwargs.get(name) is not None:
-            raise ModelLoadError(
-                f"This model gives its attention “{name}”, which cannot be shown faithfully. "
-                "Choose another model."
-            )
+    unsupported = [name for name in UNSUPPORTED if kwargs.get(name) is not None]
+    mask = attention_mask
+    if mask is not None and (mask.dtype != torch.bool or mask.shape[1] != 1):
+        unsupported.append("a mask of numbers")  # ALiBi hides its distances there
+    if unsupported:
+        raise ModelLoadError(
+            f"This model gives its attention “{unsupported[0]}”, which cannot be shown faithfully. "
+            "Choose another model."
+        )
     scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
     observer = getattr(module, OBSERVER, None)
     if observer is not None:

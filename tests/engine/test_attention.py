@@ -155,6 +155,13 @@ def test_long_prompts_are_shrunk_and_every_row_stays_a_share():
     np.testing.assert_allclose(small.maps.sum(axis=-1, dtype=int), 255, atol=5)
 
 
+def test_the_pictures_without_the_first_token(traced):
+    small = attention.overview(traced, size=32, without_first=True)
+    expected = attention.without_first_token(traced.pattern(1))
+    np.testing.assert_allclose(small.maps[1] / 255, expected, atol=0.5 / 254)
+    assert not small.maps[:, :, :, 0].any()
+
+
 def test_the_cache_keeps_a_key_and_a_value_for_each_kv_head_and_token():
     a = tiny_model("llama").architecture
     assert attention.kv_cache_bytes(a, 10) == 2 * 3 * 2 * 8 * 10 * 4

@@ -13,7 +13,7 @@ from engine.edits import (
 )
 from engine.errors import EngineError
 from engine.trace import trace
-from tests.engine.test_trace import PARTS, blocks_of
+from tests.engine.plain import PARTS, blocks_of
 from tests.tiny import FAMILIES, tiny_model, tiny_network
 
 IDS = [7, 300, 12, 12, 45, 99, 7, 300, 12, 200, 31, 8, 250, 7]

@@ -7,7 +7,7 @@ import torch
 from engine import feed_forward
 from engine.errors import EngineError
 from engine.trace import trace
-from tests.engine.test_trace import PARTS, blocks_of
+from tests.engine.plain import PARTS, blocks_of
 from tests.tiny import FAMILIES, tiny_model
 
 IDS = [7, 300, 12, 12, 45, 99, 31, 8, 250, 7]

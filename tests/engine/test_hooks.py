@@ -70,6 +70,13 @@ def test_scores_that_a_trace_could_not_show_are_refused(name):
         observing_attention(torch.nn.Identity(), part, part, part, None, **{name: part})
 
 
+@pytest.mark.parametrize("mask", [torch.zeros(1, 1, 1, 1), torch.ones(1, 2, 1, 1, dtype=bool)])
+def test_masks_that_differ_by_more_than_who_may_be_read_are_refused(mask):
+    part = torch.zeros(1, 2, 1, 4)
+    with pytest.raises(ModelLoadError, match="a mask of numbers"):
+        observing_attention(torch.nn.Identity(), part, part, part, mask)
+
+
 def test_blocks_that_scale_what_they_add_are_refused():
     config = transformers.GraniteConfig(
         vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=2,

@@ -6,6 +6,7 @@ import torch
 
 from engine import replay
 from engine.trace import trace
+from tests.engine.plain import blocks_of
 from tests.engine.test_hooks import IDS, marks
 from tests.tiny import FAMILIES, tiny_model, tiny_network
 
@@ -42,7 +43,7 @@ def test_unrotated_queries_are_the_projections_own(traced):
     a = traced.architecture
     for layer in range(a.layers):
         q, k = traced.unrotated(layer)
-        attention = _blocks(network)[layer]
+        attention = blocks_of(network)[layer]
         name = PROJECTIONS.get(family, "self_attn.q_proj")
         seen = []
         module = attention.get_submodule(name)
@@ -77,8 +78,3 @@ def test_nothing_remains_after_a_replay_or_a_failed_one(traced):
         replay.run_lm_head(traced.model, wrong)
     assert marks(network) == before
     assert not traced.model.lock.locked()
-
-
-def _blocks(network):
-    base = network.base_model
-    return base.h if hasattr(base, "h") else base.layers

@@ -15,24 +15,12 @@ from engine.errors import EngineError
 from engine.few_rows import use_stock_linear
 from engine.model import LanguageModel
 from engine.trace import trace
+from tests.engine.plain import PARTS, blocks_of, hooked
 from tests.tiny import FAMILIES, tiny_model, tiny_network, tiny_tokenizer
 
 CASES = Path(__file__).parents[1] / "data" / "cases" / "logits.json"
 # Longer than the tiny models' sliding windows of 8.
 IDS = [7, 300, 12, 12, 45, 99, 7, 300, 12, 200, 31, 8, 250, 7, 7, 61, 380, 3, 2, 1]
-# By family, in each block: what adds attention's output, what adds the MLP's, attention's output
-# projection, the MLP's last matrix.
-LLAMA = ("self_attn", "mlp", "self_attn.o_proj", "mlp.down_proj")
-NORMS = ("post_attention_layernorm", "post_feedforward_layernorm")
-PARTS = {
-    "llama": LLAMA,
-    "qwen3": LLAMA,
-    "mistral": LLAMA,
-    "phi3": LLAMA,
-    "gemma2": (*NORMS, *LLAMA[2:]),
-    "gpt2": ("attn", "mlp", "attn.c_proj", "mlp.c_proj"),
-    "gpt_neox": ("attention", "mlp", "attention.dense", "mlp.dense_4h_to_h"),
-}
 
 
 @pytest.fixture(scope="module", params=FAMILIES)
@@ -52,27 +40,6 @@ def eager(pair):
         return pair[1](
             input_ids=torch.tensor([IDS]), output_attentions=True, output_hidden_states=True
         )
-
-
-def hooked(network, ids, modules):
-    """Return the output of some modules in a plain pass, by plain hooks of the test's own."""
-    seen, handles = {}, []
-    for name, module in modules.items():
-
-        def note(_, args, output, name=name):
-            seen[name] = (output[0] if isinstance(output, tuple) else output)[0].clone()
-
-        handles.append(module.register_forward_hook(note))
-    with torch.inference_mode():
-        network(input_ids=torch.tensor([ids]))
-    for handle in handles:
-        handle.remove()
-    return {name: tensor.numpy() for name, tensor in seen.items()}
-
-
-def blocks_of(network):
-    base = network.base_model
-    return base.h if hasattr(base, "h") else base.layers
 
 
 def test_logits_equal_the_unhooked_models(traced, eager):
