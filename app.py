@@ -5,7 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from components import sidebar, state
+from components.sampling_link import read_settings
 from components.stages import STAGES, sections
+from components.text import markdown
 from pages.shared import frame
 from pages.shared.loading import allowed_sources, loader
 
@@ -36,11 +38,17 @@ stage = next(entry for entry in STAGES if page_of[entry.key] == chosen)
 
 with st.sidebar:
     request = sidebar.prompt_controls(allowed_sources())
-    settings = sidebar.sampling_controls()
+    if stage.key != "sampling":  # which has them in its cards
+        sidebar.sampling_controls()
     seed = sidebar.seed_control()
-state.apply_link_changes()
+if stage.key != "sampling":
+    state.apply_link_changes()
+settings, problems = read_settings()
+for problem in problems:
+    st.warning(markdown(problem))
 loader(request.source)  # starts at the first visit; the page is painted meanwhile
 
 frame.header(stage, request, settings, seed)
 chosen.run()
 frame.footer(stage)
+state.apply_link_changes()

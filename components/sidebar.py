@@ -5,6 +5,7 @@ They are bound to the link, so a copied address restores them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
@@ -12,7 +13,6 @@ import streamlit as st
 from components import state
 from components.presets import DEFAULT_PROMPT, PRESETS
 from components.text import markdown
-from engine.sampling import SamplingSettings
 
 
 @dataclass(frozen=True)
@@ -54,30 +54,51 @@ def prompt_controls(sources: tuple[str, ...]) -> Request:
     return Request(prompt, chat, source)
 
 
-def sampling_controls() -> SamplingSettings:
-    """Draw the sampling sliders and return the settings."""
-    values = {
-        key: _slider(key, help_text)
-        for key, help_text in (
-            (
-                state.TEMPERATURE,
-                "Below 1 sharpens the distribution, above 1 flattens it; 0: argmax.",
-            ),
-            (state.TOP_K, "Keep the k most probable tokens. 0: off."),
-            (state.TOP_P, "Keep the most probable tokens that together reach p (nucleus). 1: off."),
-            (state.MIN_P, "Drop tokens below this share of the top token's probability. 0: off."),
-            (
-                state.REPETITION_PENALTY,
-                "Above 1 lowers the logits of tokens that have been seen. 1: off.",
-            ),
-        )
-    }
-    return SamplingSettings(
-        temperature=float(values[state.TEMPERATURE]),
-        top_k=int(values[state.TOP_K]),
-        top_p=float(values[state.TOP_P]),
-        min_p=float(values[state.MIN_P]),
-        repetition_penalty=float(values[state.REPETITION_PENALTY]),
+def sampling_controls() -> None:
+    """Draw the sampling settings; `sampling_link.read_settings` reads them.
+
+    On the sampling page they are drawn in the cards of the chain instead.
+    """
+    for key in (
+        state.TEMPERATURE,
+        state.TOP_K,
+        state.TOP_P,
+        state.MIN_P,
+        state.REPETITION_PENALTY,
+    ):
+        setting_slider(key)
+    with st.expander("More settings"):
+        for key in (
+            state.PENALTY_WINDOW,
+            state.PRESENCE_PENALTY,
+            state.FREQUENCY_PENALTY,
+            state.TYPICAL_P,
+        ):
+            setting_slider(key)
+        bias_field()
+        order_field()
+
+
+def bias_field() -> None:
+    """Draw the logit bias as text."""
+    st.text_input(
+        "Logit bias",
+        key=state.LOGIT_BIAS,
+        bind="query-params",
+        placeholder="id:bias, id:bias",
+        help="Added to a token's logit, from −100 to 100: `6345:-100, 260:5`.",
+    )
+
+
+def order_field() -> None:
+    """Draw the order of the steps as text."""
+    st.text_input(
+        "Order of the steps",
+        key=state.ORDER,
+        bind="query-params",
+        placeholder="transformers",
+        help="`transformers`, `llama.cpp`, or temperature, top_k, top_p, min_p, typical in any "
+        "order, with commas.",
     )
 
 
@@ -103,17 +124,32 @@ def show_notices() -> None:
         st.toast(markdown(notice), icon=":material/link:", duration="long")
 
 
-def _slider(key: str, help_text: str) -> int | float:
+_HELP: Mapping[str, str] = {
+    state.TEMPERATURE: "Below 1 sharpens the distribution, above 1 flattens it; 0: argmax.",
+    state.TOP_K: "Keep the k most probable tokens. 0: off.",
+    state.TOP_P: "Keep the most probable tokens that together reach p (nucleus). 1: off.",
+    state.MIN_P: "Drop tokens below this share of the top token's probability. 0: off.",
+    state.REPETITION_PENALTY: "Above 1 lowers the logits of tokens that have been seen. 1: off.",
+    state.PENALTY_WINDOW: "How many of the last tokens the penalties look at. 0: all.",
+    state.PRESENCE_PENALTY: "Subtracted once from the logit of each token that was seen. 0: off.",
+    state.FREQUENCY_PENALTY: "Subtracted for each time that the token was seen. 0: off.",
+    state.TYPICAL_P: "Keep this mass of the tokens whose surprise is nearest to usual. 1: off.",
+}
+
+
+def setting_slider(key: str, *, label: str | None = None, hide_label: bool = False) -> None:
+    """Draw the slider of one number that is bound to the link."""
     entry = state.limit(key)
-    return st.slider(
-        entry.label,
+    st.slider(
+        label or entry.label,
         entry.number(entry.low),
         entry.number(entry.high),
         entry.number(entry.default),
         entry.number(entry.step),
         key=key,
         bind="query-params",
-        help=help_text,
+        help=None if hide_label else _HELP[key],
+        label_visibility="collapsed" if hide_label else "visible",
     )
 
 

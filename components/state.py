@@ -18,14 +18,28 @@ MODEL = "model"
 LAYER = "layer"
 HEAD = "head"
 TOKEN = "token"
+READ = "read"
+NEURON = "neuron"
+EDITS = "edits"
 SEED = "seed"
 TEMPERATURE = "temperature"
 TOP_K = "top_k"
 TOP_P = "top_p"
 MIN_P = "min_p"
 REPETITION_PENALTY = "repetition_penalty"
+PRESENCE_PENALTY = "presence_penalty"
+FREQUENCY_PENALTY = "frequency_penalty"
+PENALTY_WINDOW = "penalty_window"
+TYPICAL_P = "typical_p"
+LOGIT_BIAS = "logit_bias"
+ORDER = "order"
 MAX_NEW_TOKENS = "max_new_tokens"
 STOP = "stop"
+
+SAMPLING_VIEW = "lab"
+HEAD_VIEW = "scores"
+ATTENTION_VIEW = "zoom"
+BLOCK_VIEW = "look"
 
 PENDING = "pending_link_values"
 NOTICES = "link_notices"
@@ -57,6 +71,10 @@ LIMITS: tuple[Limit, ...] = (
     Limit(TOP_P, "Top-p", 0, 1, 0.9, 0.01),
     Limit(MIN_P, "Min-p", 0, 1, 0, 0.01),
     Limit(REPETITION_PENALTY, "Repetition penalty", 0.5, 2, 1, 0.05),
+    Limit(PRESENCE_PENALTY, "Presence penalty", -2, 2, 0, 0.1),
+    Limit(FREQUENCY_PENALTY, "Frequency penalty", -2, 2, 0, 0.1),
+    Limit(PENALTY_WINDOW, "Penalty window", 0, 256, 0, 1, whole=True),
+    Limit(TYPICAL_P, "Typical", 0.01, 1, 1, 0.01),
     Limit(SEED, "Seed", 0, 2**31 - 1, 0, 1, whole=True),
     Limit(MAX_NEW_TOKENS, "Tokens to write", 1, 200, 40, 1, whole=True),
 )
@@ -112,6 +130,23 @@ def _as_number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
+def number(key: str) -> int | float:
+    """Return a number of the link or of its widget, whether or not that widget is drawn now."""
+    entry = limit(key)
+    value = st.session_state.get(key)
+    if value is None:
+        text = st.query_params.get(key, "")
+        changed, _ = check_link({key: text}, (entry,)) if text else ({key: entry.default}, [])
+        value = changed.get(key, _as_number(text))
+    return entry.number(float(entry.default if value is None else value))
+
+
+def text(key: str) -> str:
+    """Return a text of the link or of its widget, whether or not that widget is drawn now."""
+    value = st.session_state.get(key)
+    return str(st.query_params.get(key, "") if value is None else value)
+
+
 def read_link() -> None:
     """On a session's first run, check the link and keep what must be changed for the next run.
 
@@ -125,7 +160,7 @@ def read_link() -> None:
     st.session_state[LINK_READ] = True
     params = st.query_params.to_dict()
     st.session_state[SELECTION_LINK] = {
-        key: params[key] for key in (LAYER, HEAD, TOKEN) if key in params
+        key: params[key] for key in (LAYER, HEAD, TOKEN, READ, NEURON) if key in params
     }
     changed, notices = check_link(params)
     st.session_state[NOTICES] = notices

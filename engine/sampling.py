@@ -102,7 +102,7 @@ def run_chain(
             to draw from.
     """
     current = _checked_logits(logits).copy()  # the stages lock their arrays, not the caller's
-    ids = _checked_ids(context_ids, len(current))
+    ids = _checked_ids(context_ids, len(current), settings.penalty_window)
     stages = [_first_stage(current)]
     for name in _step_names(settings):
         active = _STEPS[name].is_on(settings)
@@ -122,7 +122,7 @@ def final_probabilities(
     The same steps as `run_chain`, for the loop that writes text. Raises the same errors.
     """
     current = _checked_logits(logits)
-    ids = _checked_ids(context_ids, len(current))
+    ids = _checked_ids(context_ids, len(current), settings.penalty_window)
     for name in _step_names(settings):
         if _STEPS[name].is_on(settings):
             current = _STEPS[name].apply(current, settings, ids).logits
@@ -210,15 +210,15 @@ def _checked_logits(logits: npt.ArrayLike) -> Floats:
     return steps.within_range(checked, checked)
 
 
-def _checked_ids(context_ids: Sequence[int], vocabulary: int) -> Ids:
-    """Return the context as an array of ids inside the vocabulary."""
+def _checked_ids(context_ids: Sequence[int], vocabulary: int, window: int) -> Ids:
+    """Return the part of the context that the penalties look at: ids inside the vocabulary."""
     ids = np.asarray(context_ids, dtype=np.int64).reshape(-1)
     outside = ids[(ids < 0) | (ids >= vocabulary)]
     if len(outside):
         raise SettingsError(
             f"The context holds {listed(outside.tolist())}, but ids go from 0 to {vocabulary - 1}."
         )
-    return ids
+    return ids[-window:] if window else ids  # -0 would be none, not all
 
 
 def _first_stage(logits: Floats) -> Stage:

@@ -54,6 +54,8 @@ class SamplingSettings:
     """Subtracted once from what the context contains, -1000 to 1000; 0 is off."""
     frequency_penalty: float = 0.0
     """Subtracted once per occurrence in the context, -1000 to 1000; 0 is off."""
+    penalty_window: int = 0
+    """How many of the last tokens the penalties look at (llama.cpp: repeat_last_n); 0 is all."""
     typical_p: float = 1.0
     """Keep this mass of the tokens with the most usual surprise, above 0 up to 1; 1 is off."""
     order: tuple[str, ...] = TRANSFORMERS_ORDER
@@ -68,6 +70,7 @@ class SamplingSettings:
         self._number("frequency_penalty", -1000.0, 1000.0)
         self._number("typical_p", 0.0, 1.0, above=True)
         object.__setattr__(self, "top_k", _whole("top_k", self.top_k))
+        object.__setattr__(self, "penalty_window", _whole("penalty_window", self.penalty_window))
         object.__setattr__(self, "logit_bias", _bias_pairs(self.logit_bias))
         object.__setattr__(self, "order", _checked_order(self.order))
 

@@ -87,6 +87,8 @@ def live_prompt(*, traced: bool = True) -> Live:
         st.rerun()  # so that the strip gets its facts
     live = read_prompt(request, settings, seed)
     show_notices()
+    for sentence in live.refused:
+        st.warning(markdown(sentence))
     if live.dropped:
         st.warning(
             "The model's vocabulary has no bytes for these characters, so it never sees them: "

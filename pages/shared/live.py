@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
 from components.sidebar import Request
@@ -40,6 +41,8 @@ class Live:
     """Why this prompt can't be shown, or None."""
     dropped: tuple[str, ...]
     """Characters that the vocabulary has no bytes for, made visible."""
+    refused: tuple[str, ...] = ()
+    """What is wrong with the settings for this vocabulary; `settings` does without it."""
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -102,9 +105,25 @@ def read_prompt(request: Request, settings: sampling.SamplingSettings, seed: int
         )
     )
     text, tokens = cached_tokens(request.source, request.prompt, request.chat)
-    return Live(
-        model, request, settings, seed, text, tokens, _problem(request, len(tokens)), dropped
-    )
+    settings, refused = usable_settings(settings, model.architecture.vocabulary)
+    problem = _problem(request, len(tokens))
+    return Live(model, request, settings, seed, text, tokens, problem, dropped, refused)
+
+
+def usable_settings(
+    settings: sampling.SamplingSettings, vocabulary: int
+) -> tuple[sampling.SamplingSettings, tuple[str, ...]]:
+    """Return the settings without what this vocabulary can't do, and a sentence on that."""
+    if not settings.bias:
+        return settings, ()  # nothing else depends on the vocabulary
+    try:
+        sampling.final_probabilities(np.zeros(vocabulary, np.float32), settings)
+    except sampling.SettingsError as error:
+        known = tuple(pair for pair in settings.bias if pair[0] < vocabulary)
+        fewer = known if len(known) < len(settings.bias) else ()
+        kept, refused = usable_settings(replace(settings, logit_bias=fewer), vocabulary)
+        return kept, (f"{error} It is left out.", *refused)
+    return settings, ()
 
 
 def _problem(request: Request, count: int) -> str | None:
