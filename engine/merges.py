@@ -41,6 +41,7 @@ class MergeSteps:
     symbols: tuple[str, ...]
     """What it starts as, in the vocabulary's form."""
     steps: tuple[MergeStep, ...]
+    """Empty where nothing merges, and where the steps were not asked for."""
     pieces: tuple[str, ...]
     """What it ends as: the tokens' pieces."""
     start: int
@@ -95,6 +96,7 @@ def merge_steps(
     tokens: Sequence[Token],
     words: Sequence[int | None],
     atoms: Container[int | None],
+    only: int | None = None,
 ) -> list[MergeSteps]:
     """Show how each pre-token of a text became its tokens.
 
@@ -104,13 +106,19 @@ def merge_steps(
         words: For each token the number of its pre-token.
         atoms: Ids of tokens that are no product of merges: added tokens, the unknown token and
             byte tokens.
+        only: The one pre-token whose steps are written out; None writes them all.
     """
     numbered = zip(words, tokens, strict=True)
     groups = groupby(numbered, key=lambda pair: pair[0])
-    return [_word_steps(table, [token for _, token in group], atoms) for _, group in groups]
+    return [
+        _word_steps(table, [token for _, token in group], atoms, only in (None, number))
+        for number, (_, group) in enumerate(groups)
+    ]
 
 
-def _word_steps(table: BpeTable, tokens: list[Token], atoms: Container[int | None]) -> MergeSteps:
+def _word_steps(
+    table: BpeTable, tokens: list[Token], atoms: Container[int | None], written: bool
+) -> MergeSteps:
     # The symbols are read off the result: merging only ever joins, so the characters of the
     # tokens' pieces are what it began with.
     symbols: list[str] = []
@@ -120,7 +128,7 @@ def _word_steps(table: BpeTable, tokens: list[Token], atoms: Container[int | Non
     capped = len(symbols) > MAX_SYMBOLS and not whole
     return MergeSteps(
         symbols=tuple(symbols),
-        steps=() if whole or capped else tuple(table.steps(symbols)),
+        steps=tuple(table.steps(symbols)) if written and not (whole or capped) else (),
         pieces=tuple(token.piece for token in tokens),
         start=tokens[0].start,
         end=tokens[-1].end,

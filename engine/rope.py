@@ -12,12 +12,14 @@ GPT-NeoX or Phi.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from engine import replay
-from engine.arrays import Array, frozen
+from engine.arrays import Array, Ids, frozen, frozen_ids
+from engine.bounds import check_index
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -25,6 +27,102 @@ if TYPE_CHECKING:
     from engine.trace import Trace
 
 Pairing = Literal["halves", "neighbours"]
+
+
+@dataclass(frozen=True, eq=False)
+class RopeHead:
+    """One head's queries and keys, before and after they were turned."""
+
+    raw_q: Array
+    """`[T, K]`, before."""
+    raw_k: Array
+    """`[T, K]`, before; of the key/value head that this head reads."""
+    q: Array
+    """`[T, K]`, after: what the model used."""
+    k: Array
+    """`[T, K]`, after."""
+    speeds: Array
+    """Radians a token of each pair, `[R/2]`."""
+    pairing: Pairing
+    scale: float
+    """Factor on `q·k`."""
+
+    def pair(self, vectors: Array, number: int) -> Array:
+        """Return the two entries of one pair, `[..., 2]`.
+
+        Raises:
+            EngineError: There is no such pair.
+        """
+        number = check_index("pair", number, len(self.speeds))
+        first, second = _pair_indices(len(self.speeds), self.pairing)
+        halves = vectors[..., first][..., number], vectors[..., second][..., number]
+        return frozen(np.stack(halves, axis=-1))
+
+    def scores(self, query: int, key: int, at_query: Sequence[int], at_key: Sequence[int]) -> Array:
+        """Return what `q·k · scale` would be if the two tokens stood elsewhere, `[N]`.
+
+        Only their positions are moved; their vectors stay those of this prompt.
+
+        Args:
+            query: The token whose query it is.
+            key: The token whose key it is.
+            at_query: The N positions to put the query at.
+            at_key: The N positions to put the key at.
+        """
+        turned_q, turned_k = (
+            rotate(raw, frozen(np.asarray(at)[:, None] * self.speeds), self.pairing)
+            for raw, at in (
+                (
+                    np.broadcast_to(self.raw_q[query], (len(at_query), self.raw_q.shape[1])),
+                    at_query,
+                ),
+                (np.broadcast_to(self.raw_k[key], (len(at_key), self.raw_k.shape[1])), at_key),
+            )
+        )
+        return frozen((turned_q.astype(np.float64) * turned_k).sum(axis=-1) * self.scale)
+
+
+def head_view(trace: Trace, layer: int, head: int) -> RopeHead:
+    """Return one head's queries and keys before and after RoPE; takes a replay of its layer.
+
+    Raises:
+        EngineError: The model has no RoPE, or there is no such layer or head.
+    """
+    own_speeds = speeds(trace.model)
+    layer = check_index("layer", layer, trace.architecture.layers)
+    head = check_index("head", head, trace.architecture.heads)
+    group = head // (trace.architecture.heads // trace.k.shape[1])
+    raw_q, raw_k = trace.unrotated(layer)
+    return RopeHead(
+        raw_q=raw_q[head],
+        raw_k=raw_k[group],
+        q=trace.q[layer, head],
+        k=trace.k[layer, group],
+        speeds=own_speeds,
+        # A single token at position 0 is not turned, so it can't tell the two apart.
+        pairing=pairing(trace) or "halves",
+        scale=trace.scales[layer],
+    )
+
+
+def mean_score_by_distance(trace: Trace, layer: int, head: int) -> tuple[Array, Ids]:
+    """Return a head's mean score at each distance between query and key.
+
+    Returns:
+        The means `[T]`, from distance 0 (the token itself), NaN where the mask hides all, and how
+        many pairs of tokens each is a mean over `[T]`.
+
+    Raises:
+        EngineError: There is no such layer or head.
+    """
+    scores_TS = trace.scores(layer)[check_index("head", head, trace.architecture.heads)]
+    means, counts = [], []
+    for distance in range(len(trace.ids)):
+        seen = np.diagonal(scores_TS, -distance)
+        seen = seen[np.isfinite(seen)]
+        counts.append(len(seen))
+        means.append(float(seen.mean(dtype=np.float64)) if len(seen) else float("nan"))
+    return frozen(means), frozen_ids(counts)
 
 
 def speeds(model: LanguageModel) -> Array:

@@ -139,8 +139,13 @@ class Tokenizer(Vocabulary):
     def _coverage(self) -> Coverage:
         return Coverage(self._plain, self._spelling)
 
-    def merges(self, text: str) -> list[MergeSteps]:
+    def merges(self, text: str, *, only: int | None = None) -> list[MergeSteps]:
         """Show byte-pair encoding at work: each pre-token's way from symbols to tokens.
+
+        Args:
+            text: Any string; control-token text in it is plain text.
+            only: The number of the one pre-token whose steps are wanted. A long text has thousands
+                of pre-tokens, and their steps take seconds.
 
         Raises:
             EngineError: This vocabulary is not one of byte-pair encoding.
@@ -150,7 +155,7 @@ class Tokenizer(Vocabulary):
         tokens, words = self._encode(self._plain, text)
         byte_pieces = (token.id for token in tokens if self._spelling.is_atom(token.piece))
         atoms = {*self._added, self._coverage.unknown_id, *byte_pieces}
-        return merge_steps(self._bpe, tokens, words, atoms)
+        return merge_steps(self._bpe, tokens, words, atoms, only)
 
     @cached_property
     def _bpe(self) -> BpeTable | None:

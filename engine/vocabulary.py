@@ -82,6 +82,15 @@ class Vocabulary:
             )
         return self._source.id_to_token(int(token_id)) or ""
 
+    def bytes_of_piece(self, piece: str) -> bytes:
+        """Return the bytes of a raw form such as `Ġthe`, which need not be a token."""
+        return self._spelling.to_bytes(piece)
+
+    def id_of_piece(self, piece: str) -> int | None:
+        """Return the id of a raw vocabulary form; None where it is no token."""
+        found = self._source.token_to_id(piece)
+        return None if found is None else int(found)
+
     def bytes_of(self, token_id: int) -> bytes:
         """Return the bytes that an id stands for; for a control token those of its name.
 
