@@ -7,62 +7,122 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from components import state
-from components.chart import chart, token_labels
-from components.heatmap import heatmap, selected_cell
-from components.text import markdown, visible
-from pages.shared import frame
+from components import attention_depth, attention_figures, attention_view, state
+from components.attention_cell import show_cell
+from components.chart import chart
+from components.heatmap import selected_cell
+from components.mosaic import selected_head
+from engine import attention
+from pages.shared import derived, frame
 
 live = frame.live_prompt()
 trace = live.trace()
 pieces = [token.data for token in live.tokens]
-labels = token_labels(pieces)
+shape = live.model.architecture
+scores = derived.head_scores(live.model.source, live.ids)
+attention_view.default_selection(scores, len(live.ids))
+frame.selection(live, layer=True, head=True, token=True)
+layer, head, token = (st.session_state[key] for key in (state.LAYER, state.HEAD, state.TOKEN))
+shares = attention_view.shares_of(scores, layer, head)
 
 
 def visual() -> None:
-    """Draw the chosen head's pattern, its controls over it."""
-    frame.selection(live, layer=True, head=True, token=True)
-    layer, head = st.session_state[state.LAYER], st.session_state[state.HEAD]
-    pattern = trace.pattern(layer)[head]
-    rows, columns = np.indices(pattern.shape)
-    shown = np.where(columns <= rows, pattern, np.nan)
+    """Draw all heads, one head or one cell; a click leads down, the row of levels up."""
+    level, options = attention_view.levels()
+    if level == attention_view.ALL:
+        all_heads(options)
+    elif level == attention_view.CELL:
+        one_cell()
+    else:
+        one_head(options)
+
+
+def all_heads(options: attention_view.Options) -> None:
+    """Draw the mosaic and say where to look."""
 
     def choose(event: Any) -> None:
-        cell = selected_cell(event, shown)
-        if cell is not None:
-            st.session_state[state.TOKEN] = cell[0]
+        place = selected_head(event, shape.layers, shape.heads)
+        if place is not None:
+            attention_view.go_to_head(*place)
 
+    maps = derived.pattern_overview(live.model.source, live.ids, options.without_first).maps
     chart(
-        heatmap(
-            shown,
-            labels,
-            labels,
-            title=f"Layer {layer}, head {head}: {pattern[:, 0].mean():.0%} of the attention is on "
-            "the first token",
-            key="pattern",
-            low=0.0,
-            high=1.0,
+        attention_figures.mosaic_figure(
+            maps,
+            title=attention_view.mosaic_title(scores, options),
+            key="mosaic",
+            selected=(layer, head),
         ),
-        key="pattern",
-        alt=f"Attention pattern of layer {layer}, head {head}",
+        key="mosaic",
+        alt="The attention patterns of all heads, side by side",
         on_select=choose,
     )
-    token = st.session_state[state.TOKEN]
-    read = int(pattern[token].argmax())
-    st.markdown(
-        f"Token {token}, {markdown(visible(pieces[token]))}, reads most from token {read}, "
-        f"{markdown(visible(pieces[read]))}: {pattern[token, read]:.0%}."
+    attention_view.finder(scores)
+
+
+def one_head(options: attention_view.Options) -> None:
+    """Draw the chosen head's pattern and what the chosen token reads."""
+    picture, words = st.columns([2, 1], gap="medium")
+    with picture:
+        pattern = trace.pattern(layer)[head]
+        if options.without_first:
+            pattern = attention.without_first_token(pattern)
+        shown = attention_figures.shown_pattern(
+            pattern, trace.masks[layer], without_first=options.without_first
+        )
+
+        def choose(event: Any) -> None:
+            cell = selected_cell(event, shown)
+            if cell is not None:
+                attention_view.go_to_cell(*cell)
+
+        chart(
+            attention_figures.pattern_figure(
+                shown,
+                pieces,
+                title=attention_figures.head_title(layer, head, shares),
+                key="pattern",
+                selected=(token, attention_view.read_position(shown[token])),
+                log=options.log,
+            ),
+            key="pattern",
+            alt=f"Attention pattern of layer {layer}, head {head}",
+            on_select=choose,
+        )
+    with words:
+        attention_view.show_reading(shown[token], pieces, token, options)
+        attention_view.show_shares(shares, scores)
+
+
+def one_cell() -> None:
+    """Spell out how much the chosen token reads another."""
+    read = attention_view.read_slider(token)
+    terms = attention.score_terms(trace, layer, head, token, read)
+    show_cell(
+        terms,
+        np.asarray(trace.v[layer, terms.kv_head, read]),
+        pieces,
+        query=token,
+        read=read,
+        layer=layer,
+        head=head,
     )
 
 
 def in_depth() -> None:
-    """Show the formula."""
-    st.latex(r"\mathrm{pattern} = \mathrm{softmax}(q k^\top / \sqrt{K} + \mathrm{mask})")
+    """Show the formula with this prompt's numbers."""
+    read = attention_view.read_position(trace.pattern(layer)[head, token])
+    terms = attention.score_terms(trace, layer, head, token, read)
+    attention_depth.show(shape, terms, tokens=len(live.ids), place=(layer, head, token, read))
 
 
 def tasks() -> list[frame.Task]:
     """Return what to try."""
-    return []
+    pattern = trace.pattern(layer)[head]
+    return [
+        frame.Task(*task)
+        for task in attention_depth.tasks(pattern, token, shares, place=(layer, head))
+    ]
 
 
 frame.views(visual, in_depth, tasks)
