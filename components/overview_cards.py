@@ -8,19 +8,19 @@ only lays it out.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from components.overview_words import excerpt, percent, piece, size, words
 from components.text import visible
 from engine.overview_facts import Overview, SamplingFact, Segment, TokenFact
 
 Card = dict[str, Any]
 
 TOKEN_ROWS = 10
-TEXT_LIMIT = 110
-PIECE_LIMIT = 14
+WRITTEN_LIMIT = 60
 
-GUARDS = {
+GUARDS: Mapping[str, tuple[str, ...]] = {
     "text": ("system turn", "before tokenizer"),
     "scores": ("logits",),
     "pick": ("sampler",),
@@ -45,49 +45,17 @@ def cards(overview: Overview) -> dict[str, Card]:
     }
 
 
-def piece(data: str, limit: int = PIECE_LIMIT) -> str:
-    """Return one token's bytes (as hexadecimal digits) as visible text of at most `limit` signs."""
-    return visible(bytes.fromhex(data), limit=limit)
-
-
-def percent(probability: float) -> str:
-    """Return a probability with the digits that matter: `77 %`, `3.2 %`, `< 0.1 %`."""
-    if probability > 0.995:
-        return "100 %" if probability > 0.99999 else "> 99 %"
-    if probability >= 0.0995:
-        return f"{probability:.0%}".replace("%", " %")
-    return f"{probability:.1%}".replace("%", " %") if probability >= 0.001 else "< 0.1 %"
-
-
-def size(count: int) -> str:
-    """Return a number of bytes in kB or MB."""
-    return f"{count / 1000:,.0f} kB" if count < 1_000_000 else f"{count / 1_000_000:,.1f} MB"
-
-
-def _words(text: str) -> str:
-    """Make text visible but keep its spaces, so that a sentence still reads and wraps as one."""
-    return " ".join(visible(word) for word in text.split(" "))
-
-
-def _excerpt(text: str) -> str:
-    """Cut the middle out of a long text, and say so."""
-    if len(text) <= TEXT_LIMIT:
-        return _words(text)
-    left_out = len(text) - 80
-    return f"{_words(text[:35])} … ({left_out:,} characters) … {_words(text[-45:])}"
-
-
 def _text(overview: Overview) -> Card:
     length = len(overview.text) + len(overview.generated)
-    room = 60
+    room = WRITTEN_LIMIT
     written = overview.generated
-    written = f"… {_words(written[-room:])}" if len(written) > room else _words(written)
+    written = f"… {words(written[-room:])}" if len(written) > room else words(written)
     return {
         "title": "Text",
         "fact": f"{length:,} character{'' if length == 1 else 's'}",
-        "prompt": _excerpt(overview.text),
+        "prompt": excerpt(overview.text),
         "written": written,
-        "summary": f"The text so far: “{_excerpt(overview.text)}{written}”.",
+        "summary": f"The text so far: “{excerpt(overview.text)}{written}”.",
     }
 
 

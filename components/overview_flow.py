@@ -7,7 +7,7 @@ and numbers come from `components.overview_cards`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from engine.overview_facts import Overview
 
 ASSETS = Path(__file__).parent / "assets"
 
-CARD_STAGES = {
+CARD_STAGES: Mapping[str, str] = {
     "text": "tokenizer",
     "tokens": "tokenizer",
     "vectors": "embedding",
@@ -33,7 +33,7 @@ CARD_STAGES = {
 
 LIGHT_MS = 1500
 
-COLOURS = {
+COLOURS: Mapping[str, str] = {
     "picked": theme.PICKED,
     "key": theme.KEY,
     "value": theme.VALUE,
@@ -100,9 +100,9 @@ def payload(
     return {
         "cards": overview_cards.cards(overview),
         "links": {card: stage if stage in stages else None for card, stage in CARD_STAGES.items()},
-        "guards": overview_cards.GUARDS if guards else {},
+        "guards": dict(overview_cards.GUARDS) if guards else {},
         "badge": "a recorded run" if recorded else "",
-        "colours": COLOURS,
+        "colours": dict(COLOURS),
         "light_ms": light_ms,
         # The picture moves when, and only when, the text has changed.
         "tick": f"{kind} {[token.id for token in overview.tokens]}",

@@ -172,7 +172,9 @@ function spark(state, path, milliseconds) {
 
 function show(state, name, milliseconds) {
   lightsOut(state)
-  fill(state, name)
+  // The token on its way back is still the one drawn before; the new one comes at the end.
+  if (name !== "detokenizer") fill(state, name)
+  if (name === "pick") fill(state, "detokenizer")
   state.cards[name].classList.add("lit")
   state.block.classList.toggle("lit", name === "attention" || name === "feed_forward")
   const path = state.wires.querySelector(`[data-wire="${name}"]`)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components import overview_cards, overview_flow
+from components import overview_cards, overview_flow, overview_words
 from components.recorded_run import RECORDING, TOKENS, recorded_run
 from components.stages import STAGES
 from engine.overview_facts import DetokenizerFact, Overview, Segment
@@ -60,9 +60,9 @@ def test_a_long_prompt_shows_its_ends_and_the_count_of_the_rest():
 
 
 def test_a_token_that_is_half_a_character_is_shown_as_bytes():
-    assert overview_cards.piece("f09f") == "⟨F0 9F⟩"
-    assert overview_cards.piece(b" the\n".hex()) == "·the⏎"
-    assert overview_cards.piece(b"aaaaaaaaaa".hex(), 5) == "aaaa…"
+    assert overview_words.piece("f09f") == "⟨F0 9F⟩"
+    assert overview_words.piece(b" the\n".hex()) == "·the⏎"
+    assert overview_words.piece(b"aaaaaaaaaa".hex(), 5) == "aaaa…"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_token_that_is_half_a_character_is_shown_as_bytes():
     ],
 )
 def test_probabilities_carry_the_digits_that_matter(probability, shown):
-    assert overview_cards.percent(probability) == shown
+    assert overview_words.percent(probability) == shown
 
 
 def test_an_unlikely_draw_is_on_the_bar_too():
