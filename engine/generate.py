@@ -13,59 +13,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from engine.cached_pass import CachedPass
 from engine.errors import EngineError
-from engine.sampling import SamplingSettings, draw, final_probabilities, softmax
+from engine.sampling import SamplingSettings, draw, entropy_bits, final_probabilities, softmax
 from engine.stop_strings import StopStrings
+from engine.token_step import StopReason, TokenStep, alternatives, top
 
 if TYPE_CHECKING:
     from engine.model import LanguageModel
 
-Floats = npt.NDArray[np.float32]
-
-StopReason = Literal["end token", "stop string", "token budget", "context limit", "cancelled"]
-
-TOP = 10
-"""How many of the likeliest tokens a step reports."""
-
-
-@dataclass(frozen=True)
-class TokenStep:
-    """One turn of the loop: one token."""
-
-    index: int
-    """0 for the first token that is generated."""
-    id: int
-    data: bytes
-    """The token's own bytes, perhaps a part of a character; for a control token its name."""
-    text: str
-    """What can be shown now, often of several tokens or of none: characters whose bytes are
-    complete and that begin no stop string. The end token itself gives no text."""
-    probability: float
-    """In the distribution that was drawn from."""
-    raw_probability: float
-    """In the model's own distribution, before the sampling settings."""
-    top_raw: tuple[tuple[int, float], ...]
-    """The model's own likeliest tokens, (id, probability), at most 10, of equals the lower id
-    first."""
-    top_final: tuple[tuple[int, float], ...]
-    """The same of the distribution that was drawn from; only tokens that can be drawn."""
-    u: float
-    """The uniform number in [0, 1) that chose the token."""
-    milliseconds: float
-    """Time for pass and draw, without waiting for other runs. The first step reads the prompt."""
-    cache_tokens: int
-    """Tokens that have been read: the prompt and all generated ones but this one."""
-    cache_bytes: int
-    """What their keys and values take (under a sliding window, those of the last tokens only)."""
-    stop_reason: StopReason | None
-    """Why the text ends with this step; None on every step but the last."""
+__all__ = ["StopReason", "TokenStep", "generate", "top", "uniforms"]
 
 
 def generate(
@@ -76,7 +38,8 @@ def generate(
     max_new_tokens: int,
     seed: int,
     stop: Iterable[str] = (),
-    numbers_used: int = 0,
+    written: Sequence[int] = (),
+    forced: Sequence[int] = (),
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Generator[TokenStep, None, None]:
     """Continue a prompt, one token a step.
@@ -88,8 +51,11 @@ def generate(
         max_new_tokens: The token budget, at least 1.
         seed: Gives this run its own random numbers: the same ones as `uniforms(seed, …)`.
         stop: Strings before which the text ends.
-        numbers_used: How many of the seed's numbers earlier steps have drawn with; the run goes on
-            with the next one, as if it had never been interrupted.
+        written: Tokens of this answer that are there already. The run goes on after them, with
+            the next number of the seed, as if it had never been interrupted; their steps are not
+            given again, and no stop string is looked for in them.
+        forced: Tokens to take first, whatever the draw says: "what if it had said this?". Their
+            steps say what the model thought of them.
         cancelled: Asked before the prompt is read, and after each token: true makes that token the
             last one. If it is true at the start there are no steps.
 
@@ -102,17 +68,19 @@ def generate(
             seed that is not a whole number of 64 bits, an empty stop string.
         SettingsError: At once: a bias for an id outside the vocabulary, or for all of it -inf.
     """
-    prompt = _checked_prompt(ids, model)
+    prompt = _checked_prompt([*ids, *written], model)
+    _check_ids(forced, model)
     if max_new_tokens < 1:
         raise EngineError(f"The token budget must be at least 1, but is {max_new_tokens}.")
     # Whether the settings suit this vocabulary does not depend on the logits.
     final_probabilities(np.zeros(model.architecture.vocabulary, np.float32), settings, prompt)
     generator = _generator(seed)
-    for _ in range(numbers_used):
+    for _ in written:
         _uniform(generator)
     run = _Run(model, prompt, settings, generator, StopStrings(stop))
+    run.read(written)
     limit = model.architecture.context - len(prompt)
-    return _steps(run, max_new_tokens, limit, cancelled)
+    return _steps(run, min(max_new_tokens, limit), _Ends(max_new_tokens, limit, cancelled), forced)
 
 
 def uniforms(seed: int, count: int) -> tuple[float, ...]:
@@ -125,17 +93,6 @@ def uniforms(seed: int, count: int) -> tuple[float, ...]:
     """
     generator = _generator(seed)
     return tuple(_uniform(generator) for _ in range(count))
-
-
-def top(probabilities: Floats, count: int = TOP) -> tuple[tuple[int, float], ...]:
-    """Return the likeliest tokens, (id, probability), of equals the lower id first; none of 0."""
-    alive = np.flatnonzero(probabilities > 0)
-    if len(alive) > count:
-        # Everything down to the count-th largest, so that equals at the edge are sorted by id.
-        smallest = np.partition(probabilities[alive], len(alive) - count)[len(alive) - count]
-        alive = alive[probabilities[alive] >= smallest]
-    order = np.argsort(-probabilities[alive], kind="stable")[:count]
-    return tuple((int(i), float(probabilities[i])) for i in alive[order])
 
 
 class _Run:
@@ -154,9 +111,17 @@ class _Run:
         self.generator = generator
         self.stops = stops
         self.ids = prompt
+        self.first = 0
         self.unread = list(prompt)
         self.sequence = CachedPass(model)
         self.decoder = model.tokenizer.stream(continuing=True)
+
+    def read(self, written: Sequence[int]) -> None:
+        """Bring the detokenizer to where it stands after tokens that were shown before."""
+        self.first = len(written)
+        for token_id in written:
+            if token_id not in self.model.stop_ids:
+                self.stops.pass_over(self.decoder.push(token_id))
 
     def show(self, token_id: int) -> str:
         """Return the text that a token releases, up to a stop string."""
@@ -170,13 +135,35 @@ class _Run:
         return rest + self.stops.flush()
 
 
+@dataclass(frozen=True)
+class _Ends:
+    """What can end the loop besides the text itself."""
+
+    budget: int
+    limit: int
+    """How many tokens fit into the context."""
+    cancelled: Callable[[], bool]
+
+    def reason(self, run: _Run, token_id: int, count: int) -> StopReason | None:
+        """Say why the loop ends after `count` tokens, if it does. The model's own end is first."""
+        if token_id in run.model.stop_ids:
+            return "end token"
+        if run.stops.found is not None:
+            return "stop string"
+        if count == self.budget:
+            return "token budget"
+        if count == self.limit:
+            return "context limit"
+        return "cancelled" if self.cancelled() else None
+
+
 def _steps(
-    run: _Run, budget: int, limit: int, cancelled: Callable[[], bool]
+    run: _Run, most: int, ends: _Ends, forced: Sequence[int]
 ) -> Generator[TokenStep, None, None]:
-    """Run the loop. `limit` is how many tokens fit into the context."""
-    if cancelled():
+    """Run the loop for `most` tokens at most."""
+    if ends.cancelled():
         return
-    for index in range(min(budget, limit)):
+    for index in range(most):
         # 1. The model reads what it has not read yet, and scores every token.
         logits = run.sequence.advance(run.unread)
         start = time.perf_counter()
@@ -184,25 +171,26 @@ def _steps(
         raw = softmax(logits)
         final = final_probabilities(logits, run.settings, run.ids)
         u = _uniform(run.generator)
-        token_id = draw(final, u)
+        token_id = int(forced[index]) if index < len(forced) else draw(final, u)
         # 3. The token becomes text, as far as it is complete.
         text = run.show(token_id)
         # 4. The loop ends here, or the token is read in turn.
-        reason = _reason(run, token_id, index + 1, budget, limit, cancelled)
+        reason = ends.reason(run, token_id, index + 1)
         if reason is not None:
             text += run.finish()
         run.ids.append(token_id)
         run.unread = [token_id]
         yield TokenStep(
-            index=index,
+            index=run.first + index,
             id=token_id,
             data=run.model.tokenizer.bytes_of(token_id),
             text=text,
             probability=float(final[token_id]),
             raw_probability=float(raw[token_id]),
-            top_raw=top(raw),
-            top_final=top(final),
+            alternatives=alternatives(raw, final, token_id),
+            entropy_bits=entropy_bits(raw),
             u=u,
+            forced=index < len(forced),
             milliseconds=run.sequence.milliseconds + (time.perf_counter() - start) * 1000,
             cache_tokens=run.sequence.tokens,
             cache_bytes=run.sequence.nbytes,
@@ -210,21 +198,6 @@ def _steps(
         )
         if reason is not None:
             return
-
-
-def _reason(
-    run: _Run, token_id: int, count: int, budget: int, limit: int, cancelled: Callable[[], bool]
-) -> StopReason | None:
-    """Say why the loop ends after `count` tokens, if it does. The model's own end comes first."""
-    if token_id in run.model.stop_ids:
-        return "end token"
-    if run.stops.found is not None:
-        return "stop string"
-    if count == budget:
-        return "token budget"
-    if count == limit:
-        return "context limit"
-    return "cancelled" if cancelled() else None
 
 
 def _generator(seed: int) -> torch.Generator:
@@ -250,10 +223,16 @@ def _checked_prompt(ids: Sequence[int], model: LanguageModel) -> list[int]:
             f"The prompt has {len(prompt)} tokens, which leaves no room for an answer in this "
             f"model's context of {architecture.context}: shorten the text."
         )
-    for token_id in prompt:
-        if not 0 <= token_id < architecture.vocabulary:
+    _check_ids(prompt, model)
+    return prompt
+
+
+def _check_ids(ids: Sequence[int], model: LanguageModel) -> None:
+    """Refuse ids that the vocabulary does not have."""
+    vocabulary = model.architecture.vocabulary
+    for token_id in ids:
+        if not 0 <= token_id < vocabulary:
             raise EngineError(
                 f"The token id {token_id} does not exist: the vocabulary has ids 0 to "
-                f"{architecture.vocabulary - 1}."
+                f"{vocabulary - 1}."
             )
-    return prompt

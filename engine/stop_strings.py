@@ -51,9 +51,24 @@ class StopStrings:
             _, start, self.found = min(matches)
             self._held = ""
             return waiting[:start]
+        self._held = ""
+        return self.pass_over(waiting)
+
+    def pass_over(self, text: str) -> str:
+        """Take text that stays whatever it holds, and return what can be shown now.
+
+        It is the text before a branch: no match is looked for in it, but a stop string may begin
+        at its end.
+        """
+        waiting = self._held + text
         shown = len(waiting) - self._tail(waiting)
         self._held = waiting[shown:]
         return waiting[:shown]
+
+    @property
+    def held(self) -> str:
+        """Text that is held back, since a stop string may begin with it."""
+        return self._held
 
     def flush(self) -> str:
         """Return what was held back: the text has ended, and no stop string with it."""

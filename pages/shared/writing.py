@@ -56,11 +56,11 @@ def write(live: Live, count: int) -> Iterator[int]:
     before = written(live)
     steps = generate(
         live.model,
-        live.ids + before,
+        live.ids,
         live.settings,
         max_new_tokens=count,
         seed=live.seed,
-        numbers_used=len(before),
+        written=before,
     )
     with contextlib.closing(steps):
         for step in steps:
