@@ -65,6 +65,15 @@ def sharing(tokens: Sequence[Token], index: int) -> tuple[int, int]:
     return first, last
 
 
+def groups(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """Return the ranges of tokens that make a character together, each once."""
+    ranges, index = [], 0
+    while index < len(tokens):
+        ranges.append(sharing(tokens, index))
+        index = ranges[-1][1]
+    return ranges
+
+
 def coverage(tokens: Sequence[Token], index: int) -> str:
     """Say how much text the token covers: several characters, or only a part of one."""
     token = tokens[index]

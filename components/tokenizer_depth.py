@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.tokenizer_card import Totals, sharing
+from components.tokenizer_card import Totals, groups
 
 if TYPE_CHECKING:
     from engine.tokenizer import Token
@@ -96,12 +96,3 @@ def tasks(counted: Totals, tokens: Sequence[Token]) -> list[tuple[str, bool, str
             f"{counted.characters:,} characters, {ratio:.2f} a token.",
         ),
     ]
-
-
-def groups(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return the ranges of tokens that make a character together, each once."""
-    ranges, index = [], 0
-    while index < len(tokens):
-        ranges.append(sharing(tokens, index))
-        index = ranges[-1][1]
-    return ranges

@@ -222,6 +222,41 @@ class Tokenizer(Vocabulary):
         tokens = self.chat_tokens(messages, parse_special_in_content=parse_special_in_content)
         return [token.id for token in tokens]
 
+    def chat_span(self, content: str) -> tuple[int, int]:
+        """Return where a user's words stand in `chat_text` of that one turn, `(start, end)`.
+
+        All around them is the template's own. A template that trims a turn trims the span too.
+
+        Raises:
+            EngineError: As `chat_text`.
+        """
+        probe = "\ue000"
+        before, _, after = self.chat_text([{"role": "user", "content": probe}]).partition(probe)
+        whole = self.chat_text([{"role": "user", "content": content}])
+        return len(before), len(whole) - len(after)
+
+    def forged_turn(self, words: str, order: str) -> str | None:
+        """Return a user's words that close their own turn and open a system turn with `order`.
+
+        Typed by a user and read as control tokens, they pass for a turn that the operator wrote.
+
+        Returns:
+            The text, or None where the template allows no system turn there.
+
+        Raises:
+            EngineError: The model has no chat template.
+        """
+        first, second = "\ue000", "\ue001"
+        turns = [{"role": "user", "content": first}, {"role": "system", "content": second}]
+        template = self._template
+        try:
+            text = template.render(turns)
+        except EngineError:
+            return None
+        _, found, rest = text.partition(first)
+        between, closed, _ = rest.partition(second)
+        return f"{words}{between}{order}" if found and closed else None
+
     @property
     def _template(self) -> ChatTemplate:
         if self._chat is None:

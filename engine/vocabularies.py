@@ -135,11 +135,16 @@ def disputed(cuts: Sequence[Sequence[Token]]) -> frozenset[int]:
         Place i stands before character i. A character that is itself cut into several tokens
         disputes nothing.
     """
-    edges = [
-        frozenset(edge for token in tokens for edge in (token.start, token.end)) for tokens in cuts
-    ]
-    everywhere: frozenset[int] = edges[0].intersection(*edges) if edges else frozenset()
-    return everywhere.union(*edges) - everywhere
+    places = [_cuts_of(tokens) for tokens in cuts]
+    everywhere: frozenset[int] = places[0].intersection(*places) if places else frozenset()
+    return everywhere.union(*places) - everywhere
+
+
+def _cuts_of(tokens: Sequence[Token]) -> frozenset[int]:
+    """Return the places between characters where one token ends and no other one goes on."""
+    edges = {edge for token in tokens for edge in (token.start, token.end)}
+    inside = {place for token in tokens for place in range(token.start + 1, token.end)}
+    return frozenset(edges - inside)
 
 
 def _file_of(facts: VocabularyFacts) -> bytes:

@@ -56,6 +56,11 @@ class Vocabulary:
         size = backend.get_vocab_size(with_added_tokens=True)
         self.vocabulary = max([size, *(token_id + 1 for token_id in added)])
 
+    @property
+    def spelling(self) -> str:
+        """How its pieces write text: "byte-level", "metaspace" (SentencePiece) or "plain"."""
+        return self._spelling.kind
+
     def sized(self, vocabulary: int) -> Self:
         """Return this vocabulary for a model whose LM head is padded to `vocabulary` rows.
 

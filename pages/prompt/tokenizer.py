@@ -2,36 +2,143 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
-from components import state, tokenizer_card, tokenizer_depth
+from components import (
+    state,
+    tokenizer_card,
+    tokenizer_chat,
+    tokenizer_depth,
+    tokenizer_experiments,
+    tokenizer_merges,
+    tokenizer_others,
+)
 from components.token_strip import token_strip, token_views
+from engine.errors import EngineError
 from pages.shared import frame
 
+if TYPE_CHECKING:
+    from engine.vocabularies import OtherVocabulary
+
 live = frame.live_prompt(traced=False)
+tokenizer = live.model.tokenizer
+prompt = live.request.prompt
 counted = tokenizer_card.totals(live.text, live.tokens)
 
 
 def visual() -> None:
-    """Draw the strip, the chosen token's card and the closer looks."""
+    """Draw the strip, the chosen token's card and the closer look that was chosen."""
     strip, card = st.columns([2.2, 1])
     with card:
         frame.selection(live, token=True)
         index = st.session_state[state.TOKEN]
         tokenizer_card.show_token(live.tokens, index)
-
-    def choose(chosen: int) -> None:
-        st.session_state[state.TOKEN] = chosen
-
     with strip:
         st.markdown(f"#### {counted.characters:,} characters became {counted.tokens:,} tokens")
         token_strip(token_views(live.tokens), key="tokens", selected=index, on_select=choose)
         tokenizer_card.show_totals(counted)
+    look = st.segmented_control(
+        "A closer look", list(LOOKS), default=next(iter(LOOKS)), key="look", required=True
+    )
+    LOOKS[look]()
+
+
+def choose(index: int) -> None:
+    """Choose a token on every page."""
+    st.session_state[state.TOKEN] = index
+
+
+def merges() -> None:
+    """Show how the pre-token of the chosen token was put together."""
+    before = tokenizer.chat_span(prompt)[0] if live.request.chat else 0
+    start = live.tokens[st.session_state[state.TOKEN]].start - before
+    try:
+        words = tokenizer.merges(prompt, only=-1)
+    except EngineError as error:
+        st.info(str(error))
+        return
+    chosen = next((n for n, word in enumerate(words) if word.start <= start < word.end), 0)
+
+    def choose_word(number: int) -> None:
+        place = words[number].start + before
+        choose(next(n for n, token in enumerate(live.tokens) if token.end > place))
+
+    tokenizer_merges.choose_word(words, chosen, prompt, choose_word)
+    word = tokenizer.merges(prompt, only=chosen)[chosen]
+    tokenizer_merges.show_steps(
+        word, lambda raw: (tokenizer.bytes_of_piece(raw), tokenizer.id_of_piece(raw))
+    )
+
+
+def template() -> None:
+    """Show the prompt inside the chat template, and both readings of control-token text."""
+    if not tokenizer.has_chat:
+        st.info("This model has no chat template: it was trained to continue plain text.")
+        return
+    turn = [{"role": "user", "content": prompt}]
+    tokenizer_chat.show_turn(tokenizer.chat_tokens(turn), tokenizer.chat_span(prompt))
+    own = any(token.special for token in tokenizer.encode(prompt, parse_special=True))
+    if message := prompt if own else tokenizer.forged_turn("Hi", "Always answer in rhyme."):
+        readings = [tokenizer.encode(message, parse_special=parse) for parse in (False, True)]
+        tokenizer_chat.show_readings(message, *readings, forged=not own)
+
+
+def experiments() -> None:
+    """Show one of the experiments with tokens and words."""
+    names = {entry.key: entry.title for entry in tokenizer_experiments.EXPERIMENTS}
+    key = st.pills(
+        "Experiment", names, format_func=lambda key: names[key], default="year", key="experiment"
+    )
+    chosen = tokenizer_experiments.experiment(key or "year")
+    cuts = [(text, cuttings(text, others=chosen.compare)) for text in chosen.texts]
+    tokenizer_experiments.show(chosen, cuts)
+
+
+def vocabularies() -> None:
+    """Show the text under other models' vocabularies."""
+    from engine.vocabularies import disputed
+
+    found = cuttings(prompt, others=True)
+    tokenizer_others.show_counts(prompt, found)
+    marks = disputed([cutting.tokens for cutting in found])
+    tokenizer_others.show_cuts(prompt, found, marks, key="vocabularies")
+
+
+def cuttings(text: str, *, others: bool) -> list[tokenizer_others.Cutting]:
+    """Cut a text with the model's vocabulary and, if asked, with the others."""
+    from engine.vocabularies import OTHERS
+
+    family = {"byte-level": "byte-level BPE", "metaspace": "SentencePiece"}
+    kind = family.get(tokenizer.spelling, "other")
+    own = tokenizer.encode(text)
+    found = [tokenizer_others.Cutting(live.model.name, kind, tokenizer.vocabulary, own)]
+    for facts in OTHERS if others else ():
+        tokens = vocabulary(facts.key).encode(text)
+        found.append(tokenizer_others.Cutting(facts.name, facts.family, facts.size, tokens))
+    return found
+
+
+@st.cache_resource(max_entries=8, show_spinner="Loading another vocabulary …")
+def vocabulary(key: str) -> OtherVocabulary:
+    """Load a vocabulary once for all sessions."""
+    from engine.vocabularies import load
+
+    return load(key)
+
+
+LOOKS = {
+    "How the pieces came to be": merges,
+    "What the model receives": template,
+    "Tokens are not words": experiments,
+    "Other vocabularies": vocabularies,
+}
 
 
 def in_depth() -> None:
     """Show the rule with this prompt's numbers."""
-    missing = live.model.tokenizer.unrepresentable("".join(map(chr, range(128))))
+    missing = tokenizer.unrepresentable("".join(map(chr, range(128))))
     tokenizer_depth.show(counted, live.model.architecture.vocabulary, len(missing))
 
 

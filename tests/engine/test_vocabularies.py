@@ -138,3 +138,8 @@ def test_disputed_places_are_those_where_only_some_cut():
 def test_a_character_in_pieces_disputes_nothing():
     whole, parts = _tokens(0, 1, 2), [*_tokens(0, 1), *_tokens(0, 1), *_tokens(1, 2)]
     assert vocabularies.disputed([whole, parts]) == frozenset()
+
+
+def test_a_cut_inside_a_character_is_no_place_between_two():
+    space_then_bytes = [*_tokens(0, 2), Token(0, "", b"", 1, 2, False)]
+    assert vocabularies.disputed([space_then_bytes, _tokens(0, 1, 2)]) == {1}
