@@ -77,6 +77,38 @@ def test_a_network_gives_the_same_logits(family, tokens):
     assert torch.equal(network(input_ids=ids).logits, stock)
 
 
+@pytest.mark.parametrize("bias", [False, True])
+@torch.inference_mode()
+def test_one_row_through_a_tall_matrix(bias):
+    """Large enough for a turned copy, which one row uses and others do not."""
+    linear = nn.Linear(96, 4000, bias=bias)
+    generator = torch.Generator().manual_seed(3)
+    for parameter in linear.parameters():
+        parameter.data = torch.randn(parameter.shape, generator=generator) / 10
+    for shape in [(96,), (1, 96), (1, 1, 96), (2, 96), (40, 96)]:
+        x = torch.randn(shape, generator=generator)
+        expected = functional.linear(x, linear.weight, linear.bias)
+        use_few_rows(linear)
+        assert torch.equal(linear.columns, linear.weight.t())
+        assert list(linear.state_dict()) == (["weight", "bias"] if bias else ["weight"])
+        result = linear(x)
+        assert result.shape == expected.shape
+        assert (result - expected).abs().max() <= 1e-5
+        use_stock_linear(linear)
+        assert not hasattr(linear, "columns")
+
+
+def test_the_copies_are_bounded(monkeypatch):
+    layers = nn.Sequential(*[nn.Linear(100, 4000, bias=False) for _ in range(3)])
+    small, wide = nn.Linear(96, 100), nn.Linear(4000, 100)
+    monkeypatch.setattr("engine.few_rows.MOST_COPIED_BYTES", 2 * layers[0].weight.nbytes)
+    for network in (layers, small, wide):
+        use_few_rows(network)
+    assert [layer.columns is not None for layer in layers] == [True, True, False]
+    assert small.columns is None
+    assert wide.columns is None
+
+
 def test_only_plain_float32_linear_layers_are_swapped():
     class Own(nn.Linear):
         pass
