@@ -109,7 +109,7 @@ def _pages(page: Page, sizes: list[int]) -> list[Row]:
 def _timed(page: Page, stage: Stage) -> float | None:
     """Return the milliseconds from the click to the last change of a chart; None without one."""
     page.evaluate("() => { window.started = undefined; window.lastDrawn = undefined; }")
-    visit(page, stage.title)
+    visit(page, stage.key)
     return _elapsed(page)
 
 
@@ -120,8 +120,7 @@ def _elapsed(page: Page) -> float | None:
 
 def _slider(page: Page) -> Row:
     """Move the temperature on the sampling page, a step at a time."""
-    sampling = next(stage for stage in STAGES if stage.key == "sampling")
-    visit(page, sampling.title)
+    visit(page, "sampling")
     thumb = widget(page, "temperature").locator("input[type=range]")
     times = []
     for _ in range(SLIDER_MOVES):

@@ -57,17 +57,12 @@ def server(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     log = tmp_path_factory.mktemp("server") / "server.log"
     with AppServer(log) as running:
         yield running
-    trouble = running.trouble()
-    assert not trouble, f"the server's log speaks of trouble: {trouble}\n{running.text()}"
+    assert_healthy(running)
 
 
-@pytest.fixture
-def cold_server(chromium: str, tmp_path: Path) -> Iterator[AppServer]:
-    """Return an app of this test alone that no session has visited."""
-    with AppServer(tmp_path / "server.log") as running:
-        yield running
-    trouble = running.trouble()
-    assert not trouble, f"the server's log speaks of trouble: {trouble}\n{running.text()}"
+def assert_healthy(server: AppServer) -> None:
+    trouble = server.trouble()
+    assert not trouble, f"the server's log speaks of trouble: {trouble}\n{server.text()}"
 
 
 @dataclass
@@ -78,6 +73,8 @@ class Visits:
     home: Callable[[], AppServer]
     """Gives the worker's server; a call, so that a test with a cold one never starts it."""
     watches: list[tuple[BrowserContext, Watch]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    """What went wrong on pages that are closed."""
 
     def __call__(
         self,
@@ -118,12 +115,12 @@ class Visits:
         """Return the watch over a page."""
         return next(watch for context, watch in self.watches if context == page.context)
 
-    def close(self) -> list[str]:
-        """Close everything and return what went wrong on any page."""
-        problems = [problem for _, watch in self.watches for problem in watch.problems()]
-        for context, _ in self.watches:
+    def close(self) -> None:
+        """Close every page, keeping what went wrong on it."""
+        for context, watch in self.watches:
+            self.problems += watch.problems()
             context.close()
-        return problems
+        self.watches.clear()
 
 
 @pytest.fixture
@@ -131,5 +128,14 @@ def page_at(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Visits
     """Return `page_at(path, params=…, dark=…)`, which opens a watched page."""
     visits = Visits(browser, home=lambda: request.getfixturevalue("server"))
     yield visits
-    problems = visits.close()
-    assert not problems, "\n".join(problems)
+    visits.close()
+    assert not visits.problems, "\n".join(visits.problems)
+
+
+@pytest.fixture
+def cold_server(page_at: Visits, tmp_path: Path) -> Iterator[AppServer]:
+    """Return an app of this test alone that no session has visited."""
+    with AppServer(tmp_path / "server.log") as running:
+        yield running
+        page_at.close()  # before the server, which its pages would miss
+    assert_healthy(running)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.stages import STAGES, following
-from tests.browser.harness.actions import visit, wait_for_model
+from components.stages import STAGES, following, sections
+from tests.browser.harness.actions import chip, visit, wait_for_model
 
 
 def heading(page) -> str:
@@ -16,15 +16,15 @@ def test_a_deep_link_opens_on_a_server_that_nobody_has_visited(page_at, cold_ser
     stage = STAGES[-1]
     page = page_at(f"/{stage.url}", server=cold_server)
     assert heading(page) == stage.question
-    assert page.get_by_test_id("stSidebarNav").is_visible()
+    assert page.get_by_role("navigation", name="App pages").is_visible()
     assert page.get_by_role("textbox", name="Prompt").input_value()
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.key)
 def test_each_page_opens_by_its_link_without_an_error(page_at, stage):
-    page = page_at(f"/{stage.url}")
+    page = page_at("/" if stage is STAGES[0] else f"/{stage.url}")
     assert heading(page) == stage.question
-    assert page.get_by_text(f"Next: {following(stage.key).title}").is_visible()
+    assert page.get_by_role("link", name=f"Next: {following(stage.key).title}").is_visible()
 
 
 def test_the_next_links_lead_once_around_the_whole_pipeline(page_at):
@@ -35,9 +35,18 @@ def test_the_next_links_lead_once_around_the_whole_pipeline(page_at):
         wait_for_model(page)
 
 
-def test_the_navigation_names_every_stage(page_at):
+def test_the_strip_names_every_stage_with_a_fact_and_leads_to_each(page_at):
     page = page_at("/", dark=True, viewport=(1024, 768))
-    names = page.get_by_test_id("stSidebarNav").get_by_role("link").all_inner_texts()
-    assert [name.strip().splitlines()[-1] for name in names] == [stage.title for stage in STAGES]
-    visit(page, STAGES[1].title)
-    assert heading(page) == STAGES[1].question
+    for stage in STAGES:
+        fact, label = chip(page, stage.key).inner_text().splitlines()
+        assert fact.strip()
+        assert label == stage.title
+    for stage in (*STAGES[1:], STAGES[0]):
+        visit(page, stage.key)
+        assert heading(page) == stage.question
+
+
+def test_the_navigation_names_every_section(page_at):
+    page = page_at("/")
+    names = page.get_by_role("navigation", name="App pages").get_by_role("button").all_inner_texts()
+    assert [name.strip() for name in names] == list(sections())

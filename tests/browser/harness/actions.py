@@ -115,10 +115,17 @@ def open_tab(page: Page, name: str) -> None:
     wait_until_idle(page)
 
 
-def visit(page: Page, title: str) -> None:
-    """Go to the page with this title through the navigation, as a class does."""
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
-    wait_until_idle(page)
+def chip(page: Page, stage: str) -> Locator:
+    """Return the chip of a stage in the pipeline strip, by the stage's key."""
+    return widget(page, "pipeline_strip").locator(f'[data-stage="{stage}"]')
+
+
+def visit(page: Page, stage: str) -> None:
+    """Go to the page of a stage, named by its key, through the pipeline strip."""
+    chip(page, stage).click()
+    there = page.locator('[aria-current="page"]')
+    chip(page, stage).and_(there).wait_for()
+    wait_for_model(page)
 
 
 def _number(value: float) -> str:

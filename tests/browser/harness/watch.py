@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, WebError
+
+BASE_PATH_PROBE = re.compile(r"//[^/]+/[^?#]+/_stcore/(health|host-config)$")
+"""On a deep link Streamlit's page looks for the server below the page's own path first, gets a 404
+and then finds it at the root; Chromium reports each 404 on the console."""
 
 HOME_HOSTS = {"127.0.0.1", "localhost"}
 LOCAL_SCHEMES = {"data", "blob", "about", "chrome-error"}
@@ -45,8 +50,9 @@ class Watch:
         return self._seen
 
     def _on_console(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
-            self._seen.append(f"console error: {message.text} ({message.location.get('url')})")
+        address = str(message.location.get("url", ""))
+        if message.type == "error" and not BASE_PATH_PROBE.search(address):
+            self._seen.append(f"console error: {message.text} ({address})")
 
     def _on_web_error(self, failure: WebError) -> None:
         self._seen.append(f"uncaught error: {failure.error}")
