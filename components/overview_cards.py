@@ -276,7 +276,8 @@ def _detokenizer(overview: Overview) -> Card:
         outcome = "waits for the rest of the character"
     return {
         "title": "Back to text",
-        "fact": f"detokenizer: {shown}",
+        "fact": "detokenizer",
+        "bytes": shown,
         "outcome": outcome,
         "loop": "append, and once more",
         "summary": f"The drawn token is {count} bytes and {outcome}. Then it all runs once more.",

@@ -9,15 +9,18 @@ import json
 from functools import cache
 from pathlib import Path
 
+from components import state
 from engine.overview_facts import Overview
 from engine.sampling import SamplingSettings
 
 RECORDING = Path(__file__).parent / "recorded" / "default_run.json"
 
 
-SETTINGS = SamplingSettings()
-SEED = 2
-"""With this seed the default model's first words make a sentence."""
+# What the app starts with, so that the live picture goes on where the recorded one stood.
+SETTINGS = SamplingSettings(
+    temperature=state.limit(state.TEMPERATURE).default, top_p=state.limit(state.TOP_P).default
+)
+SEED = int(state.limit(state.SEED).default)
 TOKENS = 12
 
 

@@ -85,7 +85,7 @@ function pickBody(card) {
 }
 
 function detokenizerBody(card) {
-  return [make("p", "tiny strong", card.outcome)]
+  return [make("p", "tiny strong", make("span", "number", card.bytes), " ", card.outcome)]
 }
 
 function speculativeBody(card) {
