@@ -81,7 +81,17 @@ def cached_overview(
     from engine.overview import summarise
 
     trace = cached_trace(source, ids + extra, ())
-    return summarise(trace.model, trace, settings, u, prompt_tokens=len(ids))
+    # The prompt chooses the head, and keeps it while the text grows: pictures stay comparable.
+    head = cached_telling_head(source, ids)
+    return summarise(trace.model, trace, settings, u, prompt_tokens=len(ids), head=head)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def cached_telling_head(source: str, ids: tuple[int, ...]) -> tuple[int, int]:
+    """Return the layer and head whose picture says most about a prompt."""
+    from engine.overview import telling_head
+
+    return telling_head(cached_trace(source, ids, ()))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
