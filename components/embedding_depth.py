@@ -1,4 +1,4 @@
-"""Embedding page, In depth: the formulas with this prompt's numbers, and what the view leaves out."""
+"""Embedding page, In depth: the formulas with this prompt's numbers, and their limits."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def show_limits() -> None:
     )
     st.markdown("#### What this view does not show")
     st.markdown(
-        "- A row is where a meaning starts. What a word means *here* comes later, from the blocks.\n"
+        "- A row is where a meaning starts. What a word means *here* comes later, in the blocks.\n"
         "- Rows that lie near each other were used alike in training; that is not the same as "
         "meaning the same.\n"
         "- A single number of a row has no meaning that anyone has written down."

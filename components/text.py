@@ -52,6 +52,18 @@ def shorten(value: str, limit: int) -> str:
     return "".join(_shortened(list(_units(value, {" ": " ", "\n": "\n", "\t": "\t"})), limit))
 
 
+def clusters(text: str) -> Iterator[str]:
+    """Split text into what a reader takes for one character each; joined they are the text.
+
+    An emoji with its joiners is one, a letter with its marks, two letters that make a flag.
+    """
+    start = 0
+    for index in range(1, len(text) + 1):
+        if index == len(text) or not _continues(text, index):
+            yield text[start:index]
+            start = index
+
+
 def _shortened(units: list[str], limit: int) -> list[str]:
     if len(units) <= max(limit, 1):
         return units

@@ -7,14 +7,14 @@ the browser as text, never as markup.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from components.text import visible
+from components.text import clusters, visible
 from components.theme import TOKEN_COLOURS, token_colour
 
 if TYPE_CHECKING:
@@ -88,22 +88,34 @@ def token_views(
 
 
 def _characters_of_several_tokens(pieces: Sequence[bytes]) -> list[tuple[str | None, bool]]:
-    """Say for every token which text it makes only together with neighbours, and who starts it."""
+    """Say for every token which text it makes only together with neighbours, and who starts it.
+
+    Neighbours that share a character belong together, and so do those that share what a reader
+    takes for one character: a family emoji is 18 tokens of the default vocabulary.
+    """
     found: list[tuple[str | None, bool]] = [(None, False)] * len(pieces)
-    start = 0
-    while start < len(pieces):
-        end = start + 1
-        # No character has more than four bytes, so a run longer than that never becomes one.
-        while not _complete(b"".join(pieces[start:end])) and end < min(start + 8, len(pieces)):
-            end += 1
+    for start, end in _joined(pieces):
         data = b"".join(pieces[start:end])
         if end - start > 1 and _complete(data):
             for index in range(start, end):
                 found[index] = (visible(data), index == start)
-            start = end
-        else:
-            start += 1
     return found
+
+
+def _joined(pieces: Sequence[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of tokens that no border between two characters separates."""
+    # Bytes that are no character stand for themselves, so that lengths stay right.
+    text = b"".join(pieces).decode("utf-8", "surrogateescape")
+    borders, position = {0}, 0
+    for cluster in clusters(text):
+        position += len(cluster.encode("utf-8", "surrogateescape"))
+        borders.add(position)
+    start, position = 0, 0
+    for index, piece in enumerate(pieces):
+        position += len(piece)
+        if position in borders:
+            yield start, index + 1
+            start = index + 1
 
 
 def _complete(data: bytes) -> bool:

@@ -74,7 +74,9 @@ def show_readings(
         token_strip(token_views(plain), key="reading_plain", label="As text")
         st.caption(f"{_control(plain)} among the words of the user: nobody's turn begins here.")
     with as_control:
-        st.markdown("**Read as control tokens** — what the stock template does")
+        st.markdown(
+            "**Read as control tokens** — what happens when a stock template is rendered to text first"
+        )
         token_strip(token_views(parsed), key="reading_parsed", label="As control tokens")
         st.caption(
             f"{_control(parsed)} among the words of the user. To the model they are the same ids "

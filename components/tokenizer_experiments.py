@@ -47,7 +47,7 @@ def show(chosen: Experiment, cuts: Cuts) -> None:
         for cutting in cuttings:
             count = len(cutting.tokens)
             note = f"{count} token{'' if count == 1 else 's'}"
-            if len(cuttings) == 1:
+            if len(cuttings) == 1 and count <= 6:
                 note += f", ids {' '.join(str(token.id) for token in cutting.tokens)}"
             rows.append(token_row(cutting.name, cutting.tokens, last=len(text), note=note))
         piece_table(rows, len(text), key=f"experiment_{chosen.key}_{number}", label=visible(text))

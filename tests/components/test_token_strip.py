@@ -131,3 +131,21 @@ def test_mounts_in_an_app_and_returns_the_selection():
     at = AppTest.from_function(script).run()
     assert not at.exception
     assert [text.value for text in at.text] == ["2", "None", "None"]
+
+
+def test_an_emoji_of_many_tokens_is_drawn_once():
+    family = "👩\u200d👩\u200d👧\u200d👦"
+    data = family.encode()
+    pieces = [b"a", *(data[i : i + 1] for i in range(len(data))), b"b"]
+    wholes = [view.whole for view in token_views(tokens(*pieces))]
+    assert wholes == [None, *[family] * len(data), None]
+
+
+def test_a_mark_belongs_to_the_letter_before():
+    views = token_views(tokens(b"e", "\u0301".encode(), b"x"))
+    assert [view.whole for view in views] == ["e\u0301", "e\u0301", None]
+
+
+def test_bytes_that_are_no_character_stay_alone():
+    views = token_views(tokens(b"\xff", b"\xa4", b"a"))
+    assert [view.whole for view in views] == [None, None, None]
