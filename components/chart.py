@@ -21,7 +21,7 @@ from components.text import visible
 LABEL = 14
 """The most signs of a token in a tick label."""
 
-_CONFIG: dict[str, Any] = {
+_CONFIG: Mapping[str, Any] = {
     "displaylogo": False,
     "displayModeBar": "hover",
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
@@ -30,7 +30,7 @@ _CONFIG: dict[str, Any] = {
 }
 
 
-_TICKS = {"size": 13, "color": theme.TEXT}
+_TICKS: Mapping[str, Any] = {"size": 13, "color": theme.TEXT}
 
 
 def frame(title: str, *, height: int, revision: str, **layout: Any) -> go.Figure:
@@ -76,7 +76,7 @@ def chart(
             chosen as soon as its figure changes, so keep it and draw it.
     """
     if on_select is None:
-        st.plotly_chart(figure, width="stretch", key=key, alt=alt, config=_CONFIG)
+        st.plotly_chart(figure, width="stretch", key=key, alt=alt, config=dict(_CONFIG))
         return
 
     def selected() -> None:
@@ -89,7 +89,7 @@ def chart(
         width="stretch",
         key=key,
         alt=alt,
-        config=_CONFIG,
+        config=dict(_CONFIG),
         on_select=selected,
         selection_mode="points",
     )

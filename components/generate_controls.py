@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_STOPS = 8
 LONGEST_STOP = 60
 
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "|": "|"}
+_ESCAPES: Mapping[str, str] = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "|": "|"}
 
 
 def parse_stops(text: str) -> tuple[tuple[str, ...], str | None]:

@@ -13,9 +13,9 @@ from __future__ import annotations
 import html as _html
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-_BLANKS = {" ": "·", "\n": "⏎", "\r": "␍", "\t": "⇥"}
+_BLANKS: Mapping[str, str] = {" ": "·", "\n": "⏎", "\r": "␍", "\t": "⇥"}
 
 # Characters that draw nothing although their category is letter, mark or symbol.
 _PICTURELESS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
@@ -70,7 +70,7 @@ def _shortened(units: list[str], limit: int) -> list[str]:
     return [*units[: max(limit, 1) - 1], "…"]
 
 
-def _units(value: str | bytes, blanks: dict[str, str]) -> Iterator[str]:
+def _units(value: str | bytes, blanks: Mapping[str, str]) -> Iterator[str]:
     """Yield one string for every sign: a character with its marks, or a stand-in for it."""
     if isinstance(value, bytes):
         for part in _decoded(value):
@@ -114,7 +114,7 @@ def _decoded(data: bytes) -> Iterator[str | bytes]:
         yield broken
 
 
-def _sign(char: str, blanks: dict[str, str]) -> str:
+def _sign(char: str, blanks: Mapping[str, str]) -> str:
     if char in blanks:
         return blanks[char]
     category = unicodedata.category(char)

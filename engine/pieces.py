@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,16 +21,18 @@ from engine.errors import EngineError
 
 # GGUF names of pre-tokenizers that take every digit alone before the GPT-2 pattern (llama.cpp,
 # `llm_tokenizer_bpe`), and of the GPT-2 pattern by itself.
-_DIGITS_THEN_GPT2 = {
-    "smollm",
-    "starcoder",
-    "refact",
-    "command-r",
-    "codeshell",
-    "exaone",
-    "minerva-7b",
-}
-_GPT2 = {"gpt-2", "phi-2", "jina-es", "jina-de", "mpt", "olmo", "jais", "trillion"}
+_DIGITS_THEN_GPT2 = frozenset(
+    {
+        "smollm",
+        "starcoder",
+        "refact",
+        "command-r",
+        "codeshell",
+        "exaone",
+        "minerva-7b",
+    }
+)
+_GPT2 = frozenset({"gpt-2", "phi-2", "jina-es", "jina-de", "mpt", "olmo", "jais", "trillion"})
 
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _METASPACE = "▁"
@@ -44,7 +47,7 @@ def _byte_symbols() -> tuple[str, ...]:
 
 
 BYTE_SYMBOLS = _byte_symbols()
-_BYTE_OF_SYMBOL = {symbol: byte for byte, symbol in enumerate(BYTE_SYMBOLS)}
+_BYTE_OF_SYMBOL: Mapping[str, int] = {symbol: byte for byte, symbol in enumerate(BYTE_SYMBOLS)}
 
 
 @dataclass(frozen=True)
