@@ -134,6 +134,23 @@ def neuron_tokens(model: LanguageModel, layer: int, neuron: int, n: int = 10) ->
     return NeuronTokens(up, frozen(scores[up]), down, frozen(scores[down]))
 
 
+def layer_cosines(trace: Trace, position: int) -> Array:
+    """Return the cosine between one token's vectors at all layers, `[L+1, L+1]`.
+
+    Args:
+        trace: The traced pass.
+        position: The token's position; negative counts from the end.
+
+    Raises:
+        EngineError: There is no such position.
+    """
+    position = check_index("position", position, len(trace.ids), from_end=True)
+    stream = np.vstack([trace.resid_pre.at(position), trace.resid_post.at(position)[-1:]])
+    lengths = np.linalg.norm(stream, axis=1, keepdims=True)
+    directions = stream / np.maximum(lengths, 1e-30)
+    return frozen(np.clip(directions @ directions.T, -1.0, 1.0))
+
+
 def residual_norms(trace: Trace) -> ResidualNorms:
     """Measure the residual stream and what each block adds, by layer and token."""
     stream = [np.linalg.norm(resid_pre, axis=-1) for resid_pre in trace.resid_pre]

@@ -53,6 +53,20 @@ class LensGrid:
     """`[L+1, P]`, in bits."""
 
 
+@dataclass(frozen=True, eq=False)
+class TokenPath:
+    """One token's chances as read at every layer of one position; row l is after l blocks."""
+
+    token_id: int
+    position: int
+    ranks: Ids
+    """`[L+1]`, 1 for the likeliest token; tokens with equal scores share the better rank."""
+    probabilities: Array
+    """`[L+1]`."""
+    logits: Array
+    """`[L+1]`."""
+
+
 def lens(trace: Trace, layer: int, position: int, top: int = 10) -> LensReading:
     """Read the residual stream at one layer and position.
 
@@ -84,6 +98,30 @@ def lens_column(trace: Trace, position: int, top: int = 10) -> tuple[LensReading
     """
     position = check_index("position", position, len(trace.ids), from_end=True)
     return _readings(trace, _stream_of(trace, position), position, top, first_layer=0)
+
+
+def token_path(trace: Trace, token_id: int, position: int = -1) -> TokenPath:
+    """Follow one token's rank and probability through the layers.
+
+    Args:
+        trace: The traced pass.
+        token_id: The token.
+        position: The position that is read; negative counts from the end.
+
+    Raises:
+        EngineError: There is no such token or position.
+    """
+    token_id = check_index("token id", token_id, trace.architecture.vocabulary)
+    position = check_index("position", position, len(trace.ids), from_end=True)
+    _, logits_NV = replay.run_lm_head(trace.model, _stream_of(trace, position))
+    own = logits_NV[:, token_id]
+    return TokenPath(
+        token_id=token_id,
+        position=position,
+        ranks=frozen_ids(1 + (logits_NV > own[:, None]).sum(axis=1)),
+        probabilities=frozen([softmax(logits)[token_id] for logits in logits_NV]),
+        logits=frozen(own),
+    )
 
 
 def lens_grid(trace: Trace, positions: Sequence[int] | None = None) -> LensGrid:

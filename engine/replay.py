@@ -61,8 +61,8 @@ def run_lm_head(model: LanguageModel, hidden: Array) -> tuple[Array, Array]:
 
     with model.lock, torch.inference_mode(), ExitStack() as stack:
         blocks = [layer.block for layer in sites.layers]
-        stack.enter_context(_handing_through(blocks[:-1]))
-        stack.enter_context(_handing_through(blocks[-1:], stream))
+        stack.enter_context(handing_through(blocks[:-1]))
+        stack.enter_context(handing_through(blocks[-1:], stream))
         stack.callback(sites.final_norm.register_forward_hook(keep).remove)
         logits = _pass(model, stream.shape[1], logits_to_keep=0)
     return to_array(normed[0][0]), to_array(logits[0])
@@ -110,8 +110,8 @@ def run_unrotated(model: LanguageModel, layer: int, hidden: Array) -> tuple[Arra
     taken = _TakeAttention()
     others = [other.block for number, other in enumerate(sites.layers) if number != layer]
     with model.lock, torch.inference_mode(), ExitStack() as stack:
-        stack.enter_context(_handing_through(others))
-        stack.enter_context(_given(sites.layers[layer].block, stream))
+        stack.enter_context(handing_through(others))
+        stack.enter_context(given(sites.layers[layer].block, stream))
         observe(stack, sites.layers[layer].attention, taken)
         _pass(model, stream.shape[1], logits_to_keep=1)
     assert taken.inputs is not None, "the block calls its attention"
@@ -192,7 +192,7 @@ def _pass(model: LanguageModel, tokens: int, *, logits_to_keep: int) -> torch.Te
 
 
 @contextmanager
-def _handing_through(
+def handing_through(
     blocks: Iterable[nn.Module], given: torch.Tensor | None = None
 ) -> Iterator[None]:
     """Let blocks return their input, or `given`, without computing anything."""
@@ -208,7 +208,7 @@ def _handing_through(
 
 
 @contextmanager
-def _given(block: nn.Module, stream: torch.Tensor) -> Iterator[None]:
+def given(block: nn.Module, stream: torch.Tensor) -> Iterator[None]:
     """Let a block work on `stream` instead of what it is handed."""
 
     def hook(_: nn.Module, args: Any, kwargs: Any) -> Any:

@@ -32,6 +32,10 @@ class LayerSites:
     block: nn.Module
     attention: nn.Module
     """The module that calls the attention function."""
+    mix: nn.Module
+    """The matrix of the attention that reads all heads' outputs side by side (W_O)."""
+    before_attention: tuple[nn.Module, ...]
+    """Called one after the other they lead from the residual stream to attention: a norm."""
     attn_out: nn.Module
     """Its output is what attention adds to the residual stream."""
     mlp_out: nn.Module
@@ -125,26 +129,47 @@ def _layer_sites(
         raise _unknown(network, "a block has no feed-forward network made of plain matrices")
     fed = _step_of(matrices[-1], steps)
 
-    feed, source = [steps[fed].module], steps[fed].given
-    for step in reversed(steps[:fed]):
-        if step.made is not None and step.made is source:
-            feed.insert(0, step.module)
-            source = step.given
+    before, _ = _leading_to(steps, attended)
+    feed, source = _leading_to(steps, fed)
     entered = next(call.given for call in calls if call.module is block)
     return LayerSites(
         block=block,
         attention=attention[0],
+        mix=_mixer(attention[0], calls, network),
+        before_attention=before,
         attn_out=_last_fed(steps, attended),
         mlp_out=_last_fed(steps, fed),
-        feed=tuple(feed),
+        feed=(*feed, steps[fed].module),
         neurons=matrices[-1],
         parallel=source is entered,
     )
 
 
+def _mixer(attention: nn.Module, calls: list[_Call], network: Any) -> nn.Module:
+    """Return the last matrix that runs inside an attention module."""
+    inside = set(attention.modules())
+    matrices = [call.module for call in calls if call.module in inside and is_matrix(call.module)]
+    if not matrices:
+        raise _unknown(network, "its attention has no matrix that mixes the heads")
+    return matrices[-1]
+
+
 def _step_of(module: nn.Module, steps: list[_Call]) -> int:
     """Return the number of the step (direct child) that is or contains a module."""
     return next(i for i, step in enumerate(steps) if module in set(step.module.modules()))
+
+
+def _leading_to(
+    steps: list[_Call], end: int
+) -> tuple[tuple[nn.Module, ...], torch.Tensor | None]:
+    """Return the modules that a step's input came through, and what went into the first of them."""
+    modules: tuple[nn.Module, ...] = ()
+    source = steps[end].given
+    for step in reversed(steps[:end]):
+        if step.made is not None and step.made is source:
+            modules = (step.module, *modules)
+            source = step.given
+    return modules, source
 
 
 def _last_fed(steps: list[_Call], start: int) -> nn.Module:

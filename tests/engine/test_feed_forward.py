@@ -118,6 +118,15 @@ def test_norms_by_layer_and_token(traced):
     np.testing.assert_allclose(found.stream[-1], last, rtol=1e-5)
 
 
+def test_cosines_between_the_layers_of_one_token(traced):
+    found = feed_forward.layer_cosines(traced, 2)
+    vectors = [resid_pre[2] for resid_pre in traced.resid_pre] + [traced.resid_post[-1][2]]
+    for i, a in enumerate(vectors):
+        for j, b in enumerate(vectors):
+            expected = a @ b / (np.linalg.norm(a) * np.linalg.norm(b))
+            assert found[i, j] == pytest.approx(float(expected), abs=1e-5)
+
+
 def test_what_does_not_exist_is_named():
     traced = trace(tiny_model("llama", layers=2), IDS)
     with pytest.raises(EngineError, match="no layer 2: choose one from 0 to 1"):

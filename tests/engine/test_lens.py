@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from engine.errors import EngineError
-from engine.lens import lens, lens_column, lens_grid
+from engine.lens import lens, lens_column, lens_grid, token_path
 from engine.lm_head import entropy, softmax, top
 from engine.trace import trace
 from tests.tiny import FAMILIES, tiny_model, tiny_network
@@ -61,6 +61,18 @@ def test_a_column_and_a_grid_are_the_single_readings(traced):
         assert grid.probabilities[layer, 0] == pytest.approx(single.probabilities[0], abs=1e-5)
         assert grid.entropies[layer, 0] == pytest.approx(single.entropy, abs=1e-4)
     np.testing.assert_array_equal(grid.ids[:, 1], whole.ids[:, -1])
+
+
+def test_a_tokens_path_is_its_rank_and_probability_in_each_reading(traced):
+    found = token_path(traced, 12, 4)
+    for layer in range(traced.architecture.layers + 1):
+        whole = lens(traced, layer, 4, top=traced.architecture.vocabulary)
+        place = list(whole.ids).index(12)
+        assert found.ranks[layer] == place + 1
+        np.testing.assert_allclose(
+            found.probabilities[layer], whole.probabilities[place], rtol=1e-4
+        )
+        np.testing.assert_allclose(found.logits[layer], whole.logits[place], atol=1e-4)
 
 
 def test_what_does_not_exist_is_named():
