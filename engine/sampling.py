@@ -17,7 +17,7 @@ Only numpy is imported, so that a page can show and test settings before torch i
 - min-p and typical compare values only, so equals stay or go together.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -171,7 +171,7 @@ class _Step:
     apply: Callable[[Floats, SamplingSettings, Ids], Change]
 
 
-_STEPS = {
+_STEPS: Mapping[str, _Step] = {
     "repetition_penalty": _Step(
         lambda s: s.repetition_penalty != 1.0,
         lambda x, s, ids: steps.repetition_penalty(x, s.repetition_penalty, ids),

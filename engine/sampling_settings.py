@@ -19,7 +19,10 @@ LLAMA_CPP_ORDER = ("top_k", "typical", "top_p", "min_p", "temperature")
 xtc, temperature; without DRY, top-n-sigma and XTC, which are not shown here. Temperature comes
 last there, so the truncations see the model's own distribution."""
 
-ORDERS = {"transformers": TRANSFORMERS_ORDER, "llama.cpp": LLAMA_CPP_ORDER}
+ORDERS: Mapping[str, tuple[str, ...]] = {
+    "transformers": TRANSFORMERS_ORDER,
+    "llama.cpp": LLAMA_CPP_ORDER,
+}
 
 BIAS_LIMIT = 1e6
 """Beyond this a bias would drown every digit of a float32 logit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from dataclasses import dataclass
@@ -79,6 +80,11 @@ class Loader:
             self._fail(f"Loading {self.source} failed: {type(error).__name__}: {error}")
             raise
         else:
+            # Streamlit collects garbage after every run of a page. Over the hundreds of thousands
+            # of objects of torch, transformers and the vocabulary that takes 0.3 s, in which no
+            # picture reaches the browser; frozen objects are passed over.
+            gc.collect()
+            gc.freeze()
             self._state = LoadState("ready", 1, 1, model=model)
             self._finished.set()
 
