@@ -12,6 +12,7 @@ from components.text import markdown, visible
 from engine.branches import Setup, Written
 from engine.errors import EngineError
 from pages.shared import answers, frame
+from pages.shared.answer_looks import looks
 
 Answer = tuple[Written, ...]
 
@@ -123,6 +124,7 @@ def visual() -> None:
             st.markdown(controls.why_it_ended(answer))
     with card:
         chosen_token(answer, index)
+    looks(live, answer, index)
 
 
 def in_depth() -> None:
