@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
+from components.embedding_rope import PAIR
+
 if TYPE_CHECKING:
     from engine.architecture import Architecture
+    from engine.order import OrderComparison
 
 Array = np.ndarray[Any, Any]
 
@@ -97,3 +100,47 @@ def show_limits() -> None:
         "meaning the same.\n"
         "- A single number of a row has no meaning that anyone has written down."
     )
+
+
+def tasks(
+    order: OrderComparison | None, wavelengths: Array | None, nearest_cosine: float
+) -> list[tuple[str, bool, str]]:
+    """Return what to try: the task, whether it is met, and where it stands.
+
+    Args:
+        order: the last comparison of two orders, if one was made.
+        wavelengths: of the pairs, in tokens; None for a model without RoPE.
+        nearest_cosine: of the chosen token and its nearest neighbour.
+    """
+    found = [
+        (
+            "Choose a token of your prompt that is **a loner**: the row nearest to its own has a "
+            "cosine below 0.4. (Look-up)",
+            nearest_cosine < 0.4,
+            f"The nearest to the chosen token: {nearest_cosine:.2f}.",
+        ),
+        (
+            "Write **two orders of the same words** that the first layer tells apart by 10 % or "
+            "more, and not at all with position off. (Order)",
+            order is not None
+            and order.same_tokens
+            and float(order.with_position.differences[0]) >= 0.1
+            and float(order.without_position.differences[0]) <= 1e-5,
+            "Nothing compared yet."
+            if order is None
+            else f"Layer 0: {float(order.with_position.differences[0]):.1%}"
+            + ("." if order.same_tokens else ", but not the same tokens in another order."),
+        ),
+    ]
+    if wavelengths is not None:
+        pair = min(st.session_state.get(PAIR, 0), len(wavelengths) - 1)
+        wavelength = float(wavelengths[pair])
+        found.append(
+            (
+                "Choose **a pair that can tell far from very far**: one that needs more than 1,000 "
+                "tokens for one turn. (RoPE)",
+                wavelength > 1000,
+                f"Pair {pair}: {wavelength:,.1f} tokens for one turn.",
+            )
+        )
+    return found

@@ -75,7 +75,7 @@ def show_readings(
         st.caption(f"{_control(plain)} among the words of the user: nobody's turn begins here.")
     with as_control:
         st.markdown(
-            "**Read as control tokens** — what happens when a stock template is rendered to text first"
+            "**Read as control tokens** — what a template that is rendered to text first leads to"
         )
         token_strip(token_views(parsed), key="reading_parsed", label="As control tokens")
         st.caption(

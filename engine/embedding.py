@@ -69,14 +69,19 @@ def nearest(model: LanguageModel, token_id: int, n: int = 10) -> Neighbours:
     return Neighbours(frozen_ids(best), frozen(cosines[best]))
 
 
+def cosines(vectors: Array) -> Array:
+    """Return the cosine between every two of some vectors `[N, D]`, `[N, N]`."""
+    units = _unit(vectors)
+    return frozen(np.clip(units @ units.T, -1.0, 1.0))
+
+
 def cosine_matrix(model: LanguageModel, ids: Sequence[int]) -> Array:
     """Return the cosine between the rows of every two of some tokens, `[N, N]`.
 
     Raises:
         EngineError: There is no such token.
     """
-    units = _unit(_rows(model, ids))
-    return frozen(np.clip(units @ units.T, -1.0, 1.0))
+    return cosines(_rows(model, ids))
 
 
 def pca_map(model: LanguageModel, ids: Sequence[int], neighbours: int = 5) -> EmbeddingMap:

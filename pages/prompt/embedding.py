@@ -2,56 +2,149 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
-from components import embedding_depth, embedding_figures, state
-from components.chart import chart
+from components import (
+    embedding_depth,
+    embedding_lookup,
+    embedding_order,
+    embedding_rope,
+    embedding_ways,
+    state,
+)
+from components.text import visible
 from pages.shared import frame
 
 live = frame.live_prompt()
+# The engine brings torch with it; now that the model is there, that takes no time.
+from engine import embedding, lm_head, order, positions, rope  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+model, ids = live.model, live.ids
+architecture = model.architecture
+has_rope, has_learned = (architecture.positions == way for way in ("rope", "learned"))
 pieces = [token.data for token in live.tokens]
-architecture = live.model.architecture
+
+
+@st.cache_resource(max_entries=8, show_spinner="Running both orders, with positions and without …")
+def compared(source: str, first: tuple[int, ...], second: tuple[int, ...]) -> order.OrderComparison:
+    """Compare two orders, or return what was found before."""
+    return order.compare(model, first, second)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def rope_head(source: str, ids: tuple[int, ...], layer: int, head: int) -> rope.RopeHead:
+    """Return one head before and after RoPE, or what was found before."""
+    return rope.head_view(live.trace(), layer, head)
+
+
+def names(token_ids: Iterable[int]) -> list[bytes]:
+    """Return the bytes of tokens."""
+    return [model.tokenizer.bytes_of(int(token_id)) for token_id in token_ids]
 
 
 def visual() -> None:
-    """Draw the chosen token's row and the angles of every position."""
-    from engine import embedding, rope  # torch comes with them, so the page is painted first
-
-    frame.selection(live, token=True)
-    token = st.session_state[state.TOKEN]
-    embedding_figures.show_row(
-        embedding.row(live.model, live.ids[token]),
-        index=token,
-        token_id=live.ids[token],
-        piece=pieces[token],
-        tied=architecture.tied,
+    """Draw the look that was chosen, under its controls."""
+    look = st.segmented_control(
+        "Look at", list(LOOKS), default="Look-up", key="vectors", required=True, bind="query-params"
     )
-    if architecture.positions == "rope":
-        angles = rope.angles(live.model, range(len(live.ids)))
-        chart(
-            embedding_figures.angle_figure(angles, pieces, token=token, key="angles"),
-            key="angles",
-            alt="How far each pair of query and key entries is turned at each position",
+    heads = has_rope and look == "Position"
+    frame.selection(live, layer=heads, head=heads, token=look in {"Look-up", "Position"})
+    LOOKS[look]()
+
+
+def look_up() -> None:
+    """Show the chosen token's row, its neighbours and the map."""
+    index = st.session_state[state.TOKEN]
+    token_id, distinct = ids[index], list(dict.fromkeys(ids))
+    near, few = embedding.nearest(model, token_id, 12), len(distinct) <= 20
+    flat = embedding.pca_map(model, distinct if few else [*distinct, *near.ids], 3 if few else 0)
+    terms = lm_head.logit_terms(live.trace(), token_id)
+    found = embedding_lookup.LookUp(
+        token_id=token_id,
+        row=embedding.row(model, token_id),
+        head_row=terms.weights,
+        logit=terms.logit,
+        near=near,
+        near_pieces=names(near.ids),
+        flat=flat,
+        flat_pieces=names(flat.ids),
+        cosines=embedding.cosine_matrix(model, ids),
+    )
+    embedding_lookup.show(found, pieces, index, tied=architecture.tied)
+
+
+def comparison() -> order.OrderComparison | None:
+    """Return the comparison of the two texts that stand in the boxes; None if one is empty."""
+    texts = embedding_order.texts()
+    if not all(text.strip() for text in texts):
+        return None
+    cut = (model.tokenizer.encode(f" {text}", add_bos=True) for text in texts)
+    first, second = (tuple(token.id for token in tokens) for tokens in cut)
+    return compared(model.source, first, second)
+
+
+def two_orders() -> None:
+    """Compare two orders of the same words."""
+    embedding_order.choose()
+    said = "RoPE" if has_rope else "learned positions" if has_learned else "positions"
+    embedding_order.show(comparison(), lambda id_: visible(model.tokenizer.bytes_of(id_)), said)
+
+
+def position() -> None:
+    """Show RoPE on the chosen head's own queries and keys, or what stands in its place."""
+    token = st.session_state[state.TOKEN]
+    if has_rope:
+        layer, head = (st.session_state[key] for key in (state.LAYER, state.HEAD))
+        facts = embedding_rope.RopeFacts(
+            rope_head(model.source, ids, layer, head),
+            rope.angles(model, range(len(ids))),
+            rope.wavelengths(model),
+            *rope.mean_score_by_distance(live.trace(), layer, head),
         )
+        embedding_rope.show(facts, pieces, token, layer, head)
+    elif has_learned:
+        rows = positions.learned_rows(model, range(len(ids)))
+        own, cosines = embedding.row(model, ids[token]), embedding.cosines(rows)
+        embedding_ways.show_learned(rows[token], own, cosines, pieces, token)
+    else:
+        st.info("This model is told nothing of positions: order comes from the causal mask alone.")
+
+
+def ways() -> None:
+    """Show three ways to say where, side by side."""
+    shown = range(min(embedding_ways.POSITIONS, architecture.context))
+    embedding_ways.show(
+        positions.sinusoidal(shown, architecture.width),
+        positions.learned_rows(model, shown) if has_learned else None,
+        rope.angles(model, shown) if has_rope else None,
+        architecture.context,
+    )
+
+
+LOOKS = {"Look-up": look_up, "Order": two_orders, "Position": position, "Three ways": ways}
 
 
 def in_depth() -> None:
     """Show the formulas with this prompt's numbers."""
-    from engine import embedding, rope
-
-    token = min(st.session_state.get(state.TOKEN, 0), len(live.ids) - 1)
-    has_rope = architecture.positions == "rope"
-    embedding_depth.show_table(
-        architecture, live.ids[token], token, embedding.row(live.model, live.ids[token])
-    )
+    index = min(st.session_state.get(state.TOKEN, 0), len(ids) - 1)
+    token_id = ids[index]
+    embedding_depth.show_table(architecture, token_id, index, embedding.row(model, token_id))
     if has_rope:
-        embedding_depth.show_rope(rope.wavelengths(live.model), architecture, token)
+        embedding_depth.show_rope(rope.wavelengths(model), architecture, index)
     embedding_depth.show_limits()
 
 
 def tasks() -> list[frame.Task]:
     """Return what to try."""
-    return []
+    index = min(st.session_state.get(state.TOKEN, 0), len(ids) - 1)
+    waves = rope.wavelengths(model) if has_rope else None
+    cosine = float(embedding.nearest(model, ids[index], 1).cosines[0])
+    return [frame.Task(*task) for task in embedding_depth.tasks(comparison(), waves, cosine)]
 
 
 frame.views(visual, in_depth, tasks)

@@ -40,7 +40,7 @@ def visual() -> None:
         token_strip(token_views(live.tokens), key="tokens", selected=index, on_select=choose)
         tokenizer_card.show_totals(counted)
     look = st.segmented_control(
-        "A closer look", list(LOOKS), default=next(iter(LOOKS)), key="look", required=True
+        "A closer look", list(LOOKS), default=FIRST, key="look", required=True, bind="query-params"
     )
     LOOKS[look]()
 
@@ -111,8 +111,7 @@ def cuttings(text: str, *, others: bool) -> list[tokenizer_others.Cutting]:
     from engine.vocabularies import OTHERS
 
     family = {"byte-level": "byte-level BPE", "metaspace": "SentencePiece"}
-    kind = family.get(tokenizer.spelling, "other")
-    own = tokenizer.encode(text)
+    own, kind = tokenizer.encode(text), family.get(tokenizer.spelling, "other")
     found = [tokenizer_others.Cutting(live.model.name, kind, tokenizer.vocabulary, own)]
     for facts in OTHERS if others else ():
         tokens = vocabulary(facts.key).encode(text)
@@ -128,8 +127,9 @@ def vocabulary(key: str) -> OtherVocabulary:
     return load(key)
 
 
+FIRST = "How the pieces came to be"
 LOOKS = {
-    "How the pieces came to be": merges,
+    FIRST: merges,
     "What the model receives": template,
     "Tokens are not words": experiments,
     "Other vocabularies": vocabularies,

@@ -1,0 +1,266 @@
+"""Embedding page, RoPE: clock hands, wavelengths, and that only distance counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from components import state
+from components.chart import chart, token_labels
+from components.clock import clock
+from components.heatmap import rope_table, selected_cell
+from components.lines import lines, selected_point
+from components.text import markdown, visible
+
+if TYPE_CHECKING:
+    from engine.rope import RopeHead
+
+Array = np.ndarray[Any, Any]
+PAIR = "rope_pair"
+CLOCKS = 8
+"""The most positions whose clocks are drawn."""
+FAR = 200
+"""The largest distance and shift of the experiment, in tokens."""
+
+
+@dataclass(frozen=True, eq=False)
+class RopeFacts:
+    """What the page asked the engine for, for one head."""
+
+    head: RopeHead
+    angles: Array
+    """[T, pairs], in radians."""
+    wavelengths: Array
+    """[pairs], in tokens."""
+    means: Array
+    """[T], the head's mean score by distance."""
+    counts: Array
+    """[T], how many pairs of tokens each is a mean over."""
+
+
+def show(facts: RopeFacts, pieces: Sequence[bytes], token: int, layer: int, head: int) -> None:
+    """Draw the whole look.
+
+    Args:
+        facts: of the chosen head.
+        pieces: bytes of the T tokens.
+        token: the chosen position.
+        layer: the chosen layer.
+        head: the chosen head.
+    """
+    pairs = facts.angles.shape[1]
+    pair = choose_pair(pairs)
+
+    def chosen_cell(event: Mapping[str, Any]) -> None:
+        if cell := selected_cell(event, facts.angles):
+            st.session_state[state.TOKEN], st.session_state[PAIR] = cell
+
+    def chosen_point(event: Mapping[str, Any]) -> None:
+        if (point := selected_point(event, pairs)) is not None:
+            st.session_state[PAIR] = point
+
+    figure = angle_figure(facts.angles, pieces, token=token, pair=pair, key="angles")
+    chart(figure, key="angles", alt="RoPE angles by position and pair", on_select=chosen_cell)
+    left, right = st.columns(2)
+    with left:
+        show_hands(facts.head, pieces, token, pair)
+    with right:
+        figure = wavelength_figure(facts.wavelengths, pair, "wavelengths")
+        chart(figure, key="wavelengths", alt="Tokens for one turn, by pair", on_select=chosen_point)
+    show_distance(facts.head, pieces, token)
+    figure = mean_figure(facts.means, facts.counts, layer=layer, head=head, key="mean_score")
+    chart(figure, key="mean_score", alt="The head's mean score by distance")
+
+
+def choose_pair(pairs: int) -> int:
+    """Draw the slider of the pair and return its value."""
+    if st.session_state.get(PAIR, 0) >= pairs:
+        st.session_state[PAIR] = pairs - 1
+    return int(
+        st.slider(
+            "Pair of numbers",
+            0,
+            max(pairs - 1, 1),
+            key=PAIR,
+            persist_state="session",
+            disabled=pairs == 1,
+            help=f"Numbers i and i + {pairs} of a query or key turn together.",
+        )
+    )
+
+
+def angle_figure(
+    angles: Array, pieces: Sequence[bytes], *, token: int, pair: int, key: str
+) -> go.Figure:
+    """Return how far each pair is turned at each position.
+
+    Args:
+        angles: [T, pairs], in radians.
+        pieces: bytes of the T tokens.
+        token: the chosen position.
+        pair: the chosen pair.
+        key: the chart's key.
+    """
+    return rope_table(
+        angles,
+        token_labels(pieces),
+        title=f"At position {token} pair {pair} is turned by {degrees(angles[token, pair])}, the "
+        f"slowest by {degrees(angles[token, -1])}",
+        key=key,
+        selected=(token, pair),
+    )
+
+
+def degrees(radians: float) -> str:
+    """Write an angle: 57°, 0.03°."""
+    value = float(np.degrees(radians))
+    return f"{value:,.0f}°" if value >= 10 or value == 0 else f"{value:.2g}°"
+
+
+def wavelength_figure(wavelengths: Array, pair: int, key: str) -> go.Figure:
+    """Return after how many tokens each pair comes around, on a log axis."""
+    return lines(
+        {"tokens for one turn": wavelengths},
+        title=f"Pair {pair} comes around every {wavelengths[pair]:,.1f} tokens; the slowest, every "
+        f"{wavelengths[-1]:,.0f}",
+        key=key,
+        x_title="pair",
+        y_title="tokens for one turn (wavelength)",
+        log=True,
+        selected=pair,
+        number_format=",.1f",
+    )
+
+
+def hands_figure(
+    before: Array, after: Array, pieces: Sequence[bytes], *, first: int, pair: int, name: str
+) -> go.Figure:
+    """Return one clock a position: the pair's hand before it was turned and after.
+
+    Args:
+        before: [n, 2], the two numbers of the pair at each position.
+        after: [n, 2], once turned.
+        pieces: bytes of the n tokens.
+        first: the position of the first of them.
+        pair: which pair.
+        name: "query" or "key".
+    """
+    angles = np.stack([np.arctan2(vectors[:, 1], vectors[:, 0]) for vectors in (before, after)])
+    return clock(
+        angles,
+        title=f"Pair {pair} of each {name}: the hand before and after the turn",
+        key="hands",
+        position_names=["before", "after"],
+        pair_names=[f"{first + n} {visible(piece, limit=9)}" for n, piece in enumerate(pieces)],
+        columns=4,
+        height=110 + 120 * -(-len(pieces) // 4),
+    )
+
+
+def show_hands(head: RopeHead, pieces: Sequence[bytes], token: int, pair: int) -> None:
+    """Draw the clocks around the chosen token, and say that lengths stay."""
+    name = st.segmented_control(
+        "Of each", ["query", "key"], default="query", key="hands_of", required=True
+    )
+    first = max(0, min(token - CLOCKS // 2, len(pieces) - CLOCKS))
+    span = slice(first, first + CLOCKS)
+    raw, turned = (head.raw_q, head.q) if name == "query" else (head.raw_k, head.k)
+    before, after = head.pair(raw, pair), head.pair(turned, pair)
+    figure = hands_figure(
+        before[span], after[span], pieces[span], first=first, pair=pair, name=str(name)
+    )
+    chart(figure, key="hands", alt=f"Clock hands of pair {pair} before and after the turn")
+    lengths = np.linalg.norm(before[token]), np.linalg.norm(after[token])
+    offset = len(head.speeds) if head.pairing == "halves" else 1
+    partner = pair + offset if head.pairing == "halves" else 2 * pair + 1
+    st.markdown(
+        f"Numbers {pair if head.pairing == 'halves' else 2 * pair} and {partner} of the {name} are "
+        f"one hand. At position {token} ({markdown(visible(pieces[token]))}) its length is "
+        f"{lengths[0]:.3f} before and {lengths[1]:.3f} after: **a turn changes no length**. At "
+        "position 0 nothing is turned."
+    )
+
+
+@st.fragment
+def show_distance(head: RopeHead, pieces: Sequence[bytes], token: int) -> None:
+    """Draw what moving both tokens, or only one, does to their score."""
+    st.markdown("##### Only distance counts")
+    left, middle, right = st.columns(3)
+    key = 0
+    if token > 0:
+        if st.session_state.get("rope_key", 0) > token:
+            st.session_state["rope_key"] = token
+        key = int(left.slider("Token that is read (key)", 0, token, key="rope_key"))
+    shift = int(middle.slider("Move both by", 0, FAR, key="rope_shift"))
+    distance = int(
+        right.slider(
+            "Put them apart by",
+            0,
+            FAR,
+            token - key if token - key <= FAR else FAR,
+            key=f"rope_distance_{token}_{key}",
+        )
+    )
+    both, apart = distance_scores(head, token, key)
+    own = float(head.scores(token, key, [token], [key])[0])
+    figure = lines(
+        {"both moved by x": both, "apart by x": apart},
+        title=f"Moved together, the score stays {own:.2f}; {distance} apart, it is "
+        f"{apart[distance]:.2f}",
+        key="distance",
+        x_title="tokens",
+        y_title="score (q·k, scaled)",
+        selected=distance,
+        number_format=".3f",
+    )
+    figure.update_traces(mode="lines")
+    chart(
+        figure,
+        key="distance",
+        alt="The score of one query and key when both move, and when their distance changes",
+    )
+    query_name, key_name = (markdown(visible(pieces[place])) for place in (token, key))
+    st.markdown(
+        f"The query of {query_name} at {token} and the key of {key_name} at {key}: score "
+        f"**{own:.4f}**. At {token + shift} and {key + shift}: **{both[shift]:.4f}**, the same. "
+        f"{distance} tokens apart: **{apart[distance]:.4f}**. Their vectors stay those of this "
+        "prompt; only the turns change."
+    )
+
+
+def distance_scores(head: RopeHead, token: int, key: int) -> tuple[Array, Array]:
+    """Return the score with both moved by 0…`FAR`, and with the two 0…`FAR` apart."""
+    steps = range(FAR + 1)
+    both = head.scores(token, key, [token + step for step in steps], [key + step for step in steps])
+    apart = head.scores(token, key, list(steps), [0] * (FAR + 1))
+    return both, apart
+
+
+def mean_figure(means: Array, counts: Array, *, layer: int, head: int, key: str) -> go.Figure:
+    """Return the head's mean score at each distance.
+
+    Args:
+        means: [T], NaN where the mask hides all.
+        counts: [T], pairs behind each mean.
+        layer: for the title.
+        head: for the title.
+        key: the chart's key.
+    """
+    # A mean over one or two pairs says nothing of the head; short prompts have no better ones.
+    enough = np.where(counts >= min(3, counts.max()), means, np.nan)
+    best = int(np.nanargmax(enough))
+    where = "the token itself" if best == 0 else f"{best} token{'' if best == 1 else 's'} back"
+    return lines(
+        {"mean score": means},
+        title=f"Layer {layer}, head {head} scores highest on {where}: {means[best]:.2f}, a mean "
+        f"over {counts[best]:,} pairs of tokens",
+        key=key,
+        x_title="distance in tokens",
+        y_title="mean score",
+        number_format=".2f",
+    )
