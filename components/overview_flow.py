@@ -104,8 +104,8 @@ def payload(
         "badge": "a recorded run" if recorded else "",
         "colours": dict(COLOURS),
         "light_ms": light_ms,
-        # The picture moves when, and only when, the text has changed.
-        "tick": f"{kind} {[token.id for token in overview.tokens]}",
+        # The light walks when, and only when, the text has grown: when the last tick begins this.
+        "tick": f"{kind} " + "".join(f"{token.id} " for token in overview.tokens),
         "label": f"The pipeline, {kind}, at {len(overview.tokens)} tokens",
     }
 

@@ -207,8 +207,10 @@ function paint(state) {
   }
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches || data.light_ms === 0
   const moved = state.tick !== null && state.tick !== data.tick
+  // Only a longer text is the loop's next turn; another prompt's picture comes at once.
+  const grown = moved && data.tick.startsWith(state.tick)
   state.tick = data.tick
-  if (moved && !still) {
+  if (grown && !still) {
     clearLight(state)
     fill(state, "speculative")
     run(state)

@@ -138,6 +138,8 @@ def test_the_light_moves_only_when_the_text_has_changed():
 
     assert tick() == tick()
     assert tick() != tick(written=(" The",))
+    assert tick(written=(" The",)).startswith(tick())
+    assert not tick().startswith(tick(written=(" The",)))
 
 
 def test_markup_reaches_the_browser_as_plain_text():
