@@ -53,9 +53,8 @@ def branch_tree(tree: Tree, *, current: int, key: str) -> go.Figure:
     count = len(tree.branches)
     title = f"{count} answer{'' if count == 1 else 's'} to this prompt"
     figure = frame(title, height=100 + 34 * len(order), revision=key)
-    way = _way(tree, current)
     for branch in order:
-        _line(figure, tree, branch, rows, on_way=branch in way)
+        _line(figure, tree, branch, rows, picked_to=_way(tree, current).get(branch, 0))
     _ends(figure, tree, order, current)
     longest = max(len(tree.path(branch)) for branch in order)
     figure.update_xaxes(title="tokens of the answer", range=[-0.5, longest * 1.45 + 2])
@@ -66,7 +65,7 @@ def branch_tree(tree: Tree, *, current: int, key: str) -> go.Figure:
 def chosen_branch(event: Any, tree: Tree) -> int | None:
     """Return the branch whose end was clicked, or None."""
     order = _drawn(tree)
-    number = chosen_index(event, len(order), curve=len(order))
+    number = chosen_index(event, len(order), curve=2 * len(order))
     return None if number is None else order[number]
 
 
@@ -78,35 +77,36 @@ def _drawn(tree: Tree) -> list[int]:
     return [branch for branch in order if branch in newest]
 
 
-def _way(tree: Tree, branch: int) -> set[int]:
-    """Return the branch and those that it comes from."""
-    way, step = set(), branch
-    while True:
-        way.add(step)
-        parent = tree.branches[step].parent
-        if parent is None:
-            return way
-        step = parent
+def _way(tree: Tree, branch: int) -> dict[int, int]:
+    """Return the branches that a whole answer goes along, and up to which of its tokens each."""
+    way, end = {}, len(tree.path(branch))
+    step: int | None = branch
+    while step is not None:
+        way[step] = end
+        end, step = tree.branches[step].at, tree.branches[step].parent
+    return way
 
 
 def _line(
-    figure: go.Figure, tree: Tree, branch: int, rows: dict[int, int], *, on_way: bool
+    figure: go.Figure, tree: Tree, branch: int, rows: dict[int, int], *, picked_to: int
 ) -> None:
-    """Draw one branch: down from where it parts, then along its tokens."""
+    """Draw one branch: down from where it parts, then along its tokens; a part of it picked."""
     entry, row = tree.branches[branch], rows[branch]
-    end = entry.at + len(entry.own)
-    x, y = [entry.at, end], [row, row]
-    if entry.parent in rows:
-        x, y = [entry.at, *x], [rows[entry.parent], *y]
-    figure.add_trace(
-        go.Scatter(
-            x=x,
-            y=y,
-            mode="lines",
-            line={"color": theme.PICKED if on_way else theme.NEUTRAL, "width": 3 if on_way else 2},
-            hoverinfo="skip",
+    start = [(entry.at, rows[entry.parent])] if entry.parent in rows else []
+    for colour, width, end in (
+        (theme.NEUTRAL, 2, entry.at + len(entry.own)),
+        (theme.PICKED, 3.5, picked_to),
+    ):
+        points = [*start, (entry.at, row), (end, row)] if end > entry.at else []
+        figure.add_trace(
+            go.Scatter(
+                x=[x for x, _ in points],
+                y=[y for _, y in points],
+                mode="lines",
+                line={"color": colour, "width": width},
+                hoverinfo="skip",
+            )
         )
-    )
 
 
 def _ends(figure: go.Figure, tree: Tree, order: Sequence[int], current: int) -> None:

@@ -81,8 +81,9 @@ def _cache(architecture: Architecture, prompt_tokens: int, written: int) -> None
     read = prompt_tokens + max(written - 1, 0)
     st.markdown("#### What the KV cache keeps")
     st.latex(
-        rf"2 \cdot L \cdot G \cdot K \cdot 4\,\text{{bytes}} = 2 \cdot {layers} \cdot {groups} "
-        rf"\cdot {width} \cdot 4 = {one:,}\ \text{{bytes a token}}".replace(",", "{,}")
+        rf"2 \cdot L \cdot G \cdot K \cdot 4 = 2 \cdot {layers} \cdot {groups} \cdot {width} "
+        rf"\cdot 4 = {one:,}".replace(",", "{,}")
+        + r"\ \text{bytes a token}"
     )
     st.markdown(
         f"- A key and a value [G, K] = [{groups}, {width}] in each of {layers} layers, in float32. "
