@@ -96,14 +96,21 @@ def pca_map(model: LanguageModel, ids: Sequence[int], neighbours: int = 5) -> Em
         EngineError: There is no such token.
     """
     asked = list(dict.fromkeys(ids))
-    cosines_NV = _cosines(model, _rows(model, asked))
-    cosines_NV[np.arange(len(asked)), asked] = -np.inf
-    near = [int(token) for cosines in cosines_NV for token in largest(cosines, neighbours)]
-    shown = list(dict.fromkeys([*asked, *near]))
+    shown = list(dict.fromkeys([*asked, *_near(model, asked, neighbours)]))
     points, explained = _principal_plane(_rows(model, shown))
     flags = np.arange(len(shown)) < len(asked)
     flags.flags.writeable = False
     return EmbeddingMap(frozen_ids(shown), flags, points, explained)
+
+
+def _near(model: LanguageModel, ids: Sequence[int], count: int) -> list[int]:
+    """Return the nearest `count` tokens of each of some tokens, one token's after another's."""
+    if count < 1:
+        return []
+    cosines_NV = _cosines(model, _rows(model, ids))
+    cosines_NV[np.arange(len(ids)), ids] = -np.inf
+    best = torch.topk(torch.from_numpy(cosines_NV), min(count, cosines_NV.shape[1] - 1))
+    return [int(token) for token in best.indices.flatten()]
 
 
 def _principal_plane(rows: Array) -> tuple[Array, Array]:

@@ -92,3 +92,15 @@ def test_the_neighbours_of_a_country_are_countries_and_quick_to_find(real_model)
     assert time.thread_time() - start <= 0.3
     assert germany in found.ids
     assert found.cosines[0] < 0.999
+
+
+def test_a_map_may_do_without_neighbours(model):
+    flat = embedding.pca_map(model, [3, 5, 3, 9], neighbours=0)
+    assert flat.ids.tolist() == [3, 5, 9]
+    assert flat.asked.all()
+
+
+def test_cosines_of_vectors():
+    vectors = np.array([[1, 0], [0, 2], [3, 3], [0, 0]], dtype=np.float32)
+    expected = [[1, 0, 0.5**0.5, 0], [0, 1, 0.5**0.5, 0], [0.5**0.5, 0.5**0.5, 1, 0], [0] * 4]
+    np.testing.assert_allclose(embedding.cosines(vectors), expected, atol=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 from tokenizers import Tokenizer as Backend
@@ -60,7 +61,7 @@ def test_steps_end_at_the_tokenizers_pieces(name):
 
 @pytest.mark.real
 def test_steps_end_at_the_default_tokenizers_pieces(real_model):
-    for text in [*CORPUS, *_lines(500, seed=7)]:
+    for text in [*CORPUS, *_lines(2000, seed=7)]:
         _check(real_model.tokenizer, text)
 
 
@@ -132,3 +133,24 @@ def test_a_vocabulary_without_merges_says_so():
     backend.pre_tokenizer = pre_tokenizers.Whitespace()
     with pytest.raises(EngineError, match="byte-pair"):
         Tokenizer(backend).merges("a")
+
+
+def test_only_the_chosen_pre_token_has_its_steps_written_out():
+    tokenizer = family("smollm")
+    text = "The cat sat on the mat"
+    everything, one = tokenizer.merges(text), tokenizer.merges(text, only=1)
+    assert one[1] == everything[1]
+    assert one[1].steps
+    assert all(word.steps == () for number, word in enumerate(one) if number != 1)
+    assert [word.pieces for word in one] == [word.pieces for word in everything]
+    assert all(word.steps == () for word in tokenizer.merges(text, only=-1))
+
+
+@pytest.mark.real
+def test_a_very_long_run_answers_within_three_seconds(real_model):
+    real_model.tokenizer.merges("warm")
+    start = time.perf_counter()
+    (word,) = real_model.tokenizer.merges("a" * 20_000, only=0)
+    assert time.perf_counter() - start < 3
+    assert word.capped
+    assert len(word.pieces) == 5000

@@ -127,3 +127,65 @@ def test_the_default_models_queries_are_rotated_in_halves(real_model):
                 for position in range(6):
                     expected = naive(raw[head, position], position, 100000.0, 64)
                     np.testing.assert_allclose(used[head, position], expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("family", WITH_ROPE)
+def test_a_head_moved_to_its_own_places_scores_as_the_model_did(family):
+    traced = trace(tiny_model(family), IDS)
+    layer, head = traced.architecture.layers - 1, traced.architecture.heads - 1
+    view = rope.head_view(traced, layer, head)
+    softcap = traced.softcaps[layer]
+    for query, key in ((9, 4), (5, 5), (8, 7)):
+        (score,) = view.scores(query, key, [query], [key])
+        capped = score if softcap is None else softcap * np.tanh(score / softcap)
+        assert capped == pytest.approx(
+            float((traced.q[layer, head, query] * view.k[key]).sum()) * traced.scales[layer]
+            if softcap is None
+            else float(traced.scores(layer)[head, query, key]),
+            abs=1e-4,
+        )
+
+
+def test_moving_both_tokens_keeps_the_score_and_moving_one_does_not():
+    view = rope.head_view(trace(tiny_model("llama"), IDS), 1, 3)
+    shifts = range(0, 200, 7)
+    together = view.scores(6, 2, [6 + s for s in shifts], [2 + s for s in shifts])
+    np.testing.assert_allclose(together, together[0], atol=1e-4)
+    apart = view.scores(6, 2, [6 + s for s in shifts], [2] * len(shifts))
+    assert np.ptp(apart) > 0.01
+
+
+def test_a_pair_keeps_its_length_and_position_0_is_not_turned():
+    view = rope.head_view(trace(tiny_model("llama"), IDS), 0, 5)
+    for pair in range(len(view.speeds)):
+        before, after = view.pair(view.raw_q, pair), view.pair(view.q, pair)
+        np.testing.assert_allclose(before[0], after[0], atol=1e-5)
+        np.testing.assert_allclose(
+            np.linalg.norm(before, axis=1), np.linalg.norm(after, axis=1), rtol=1e-4
+        )
+    with pytest.raises(EngineError, match="pair"):
+        view.pair(view.q, len(view.speeds))
+
+
+def test_the_mean_score_by_distance_is_that_of_the_diagonals():
+    traced = trace(tiny_model("llama"), IDS)
+    means, counts = rope.mean_score_by_distance(traced, 1, 2)
+    scores = traced.scores(1)[2]
+    assert counts.tolist() == list(range(len(IDS), 0, -1))
+    expected = np.mean([scores[i, i - 3] for i in range(3, len(IDS))])
+    assert means[3] == pytest.approx(float(expected), abs=1e-5)
+
+
+def test_a_distance_that_the_mask_hides_has_no_mean():
+    traced = trace(tiny_model("mistral"), IDS * 2)
+    means, counts = rope.mean_score_by_distance(traced, 0, 0)
+    assert counts[-1] == 0
+    assert np.isnan(means[-1])
+
+
+@pytest.mark.real
+def test_the_default_models_wavelengths_span_from_two_pi_to_hundreds_of_thousands(real_model):
+    waves = rope.wavelengths(real_model)
+    assert len(waves) == 32
+    assert waves[0] == pytest.approx(2 * np.pi, rel=1e-5)
+    assert 400_000 < waves[-1] < 500_000
