@@ -1,0 +1,112 @@
+"""What a class does first, in a real browser: a prompt, every page, every slider, a shared link."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from components import state
+from components.stages import STAGES
+from tests.browser.harness.actions import (
+    press_button,
+    set_slider,
+    type_text,
+    visit,
+    wait_until_idle,
+    widget,
+)
+
+MARKUP = "<b>x</b> **y** `z` $a$ :smile: %{x} [l](http://e.org) <script>alert(1)</script>"
+
+
+def fact_of(page, stage: str) -> str:
+    return widget(page, "pipeline_strip").locator(f'[data-stage="{stage}"]').inner_text()
+
+
+def test_a_prompt_goes_through_every_page_and_every_slider_counts(page_at):
+    page = page_at("/")
+    type_text(page, state.PROMPT, "The capital of France is")
+    assert "5 tokens" in fact_of(page, "tokenizer")
+    assert "·Paris 77%" in fact_of(page, "lm_head")
+    for stage in STAGES[1:]:
+        visit(page, stage.key)
+        assert page.get_by_role("heading", level=1).first.inner_text() == stage.question
+    visit(page, "tokenizer")
+    set_slider(page, state.TEMPERATURE, 1)
+    set_slider(page, state.TOP_P, 1)
+    assert "draws from 49,152" in fact_of(page, "sampling")
+    set_slider(page, state.TOP_K, 7)
+    assert "draws from 7" in fact_of(page, "sampling")
+    set_slider(page, state.MIN_P, 0.05)
+    assert "draws from 2" in fact_of(page, "sampling")
+    set_slider(page, state.REPETITION_PENALTY, 1.5)
+    set_slider(page, state.TEMPERATURE, 0)
+    assert "draws from 1" in fact_of(page, "sampling")
+
+
+def test_a_shared_link_restores_prompt_settings_and_selection(page_at):
+    first = page_at(
+        "/attention", params={"prompt": "The cat sat on the mat.", "temperature": "0.5"}
+    )
+    set_slider(first, state.LAYER, 12)
+    set_slider(first, state.HEAD, 4)
+    set_slider(first, state.TOKEN, 3)
+    set_slider(first, state.TOP_K, 40)
+    second = page_at(re.sub(r"^https?://[^/]+", "", first.url))
+    assert second.get_by_role("textbox", name="Prompt").input_value() == "The cat sat on the mat."
+    for key, value in ((state.LAYER, 12), (state.HEAD, 4), (state.TOKEN, 3), (state.TOP_K, 40)):
+        assert float(widget(second, key).locator("input[type=range]").input_value()) == value
+    shown = widget(second, state.TEMPERATURE).locator("input[type=range]").input_value()
+    assert float(shown) == 0.5
+
+
+def test_two_people_do_not_see_each_other(page_at):
+    first, second = page_at("/tokenizer"), page_at("/tokenizer")
+    type_text(first, state.PROMPT, "one two three")
+    assert "3 tokens" in fact_of(first, "tokenizer")
+    assert second.get_by_role("textbox", name="Prompt").input_value() == "Why is the sky blue?"
+    wait_until_idle(second)
+    assert "6 tokens" in fact_of(second, "tokenizer")
+
+
+def test_values_in_a_link_that_cannot_be_are_clamped_and_said(page_at):
+    page = page_at("/attention", params={"temperature": "99", "layer": "500"})
+    assert page.get_by_text("Temperature in the link was 99").is_visible()
+    assert page.get_by_text("Layer in the link was 500").is_visible()
+    assert float(widget(page, state.TEMPERATURE).locator("input[type=range]").input_value()) == 2
+    assert float(widget(page, state.LAYER).locator("input[type=range]").input_value()) == 29
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_markup_in_a_prompt_is_shown_literally_on_every_page(page_at, dark):
+    page = page_at("/", params={"prompt": MARKUP}, dark=dark, viewport=(1024, 768))
+    for stage in STAGES:
+        if stage.key != "overview":
+            visit(page, stage.key)
+        main = page.get_by_test_id("stMain")
+        assert main.locator("b", has_text=re.compile("^x$")).count() == 0
+        assert main.locator('a[href*="e.org"]').count() == 0
+        assert main.locator("script").count() == 0
+
+
+def test_the_overview_writes_token_by_token_and_stops(page_at):
+    params = {"prompt": "The capital of France is", "temperature": "0"}
+    page = page_at("/", params=params)
+    press_button(page, "next_token")
+    assert page.get_by_label("Text so far").inner_text() == "The·capital·of·France·is·Paris"
+    press_button(page, "write_more", wait=False)
+    page.get_by_label("Text so far").get_by_text("·Paris").wait_for()
+    widget(page, "stop_writing").get_by_role("button").click()
+    wait_until_idle(page)
+    pieces = page.get_by_label("Text so far").locator("span").count()
+    assert 1 <= pieces < 21
+    press_button(page, "start_over")
+    assert page.get_by_label("Text so far").inner_text() == "The·capital·of·France·is"
+
+
+def test_a_card_of_the_overview_opens_its_page(page_at):
+    page = page_at("/")
+    page.get_by_role("button", name=re.compile("^Attention: ")).click()
+    page.get_by_role("heading", level=1, name=re.compile("Which earlier tokens")).wait_for()
+    wait_until_idle(page)
