@@ -40,10 +40,12 @@ lint: $(DEV) ## Check style and types only
 	$(PY) -m mypy
 
 # The weights come first and once: test workers would otherwise wait for each other. One thread a
-# worker: two workers with two threads each are several times slower on two cores.
+# worker: two workers with two threads each are several times slower on two cores. In the order of
+# the folders the app and browser tests, which take longest, come first and not last.
 pytest: $(DEV) ## Run the tests only (ARGS="tests/engine -k sampling" for some of them)
 	$(PY) -m scripts.fetch_weights
-	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist loadfile --durations 15 $(ARGS)
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
+		--durations 15 $(ARGS)
 
 bench: $(DEV) ## Measure the budgets and write the table to docs/benchmarks.md
 	$(PY) -m benchmarks $(ARGS)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-TIMEOUT = 60_000
+TIMEOUT = 120_000
 """Milliseconds that a page may take, with a cold model on a busy machine."""
 QUIET = 250
 """Milliseconds without work after which a page counts as idle."""

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-START_SECONDS = 60.0
+START_SECONDS = 120.0
 
 TROUBLE = re.compile(
     r"traceback \(most recent call last\)|\b\w*(?:error|exception|warning)\b|\bcritical\b|deprecat",
