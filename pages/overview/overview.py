@@ -25,7 +25,7 @@ def picture(facts: Overview, *, recorded: bool = False) -> None:
     guards = bool(st.session_state.get("show_guards"))
     opened = overview_flow(facts, stages=LINKS, guards=guards, recorded=recorded)
     if opened is not None:
-        st.switch_page(stage(opened).page)
+        st.switch_page(stage(opened).page, query_params={})  # see frame._strip
 
 
 def controls(live: Live, facts: Overview) -> None:

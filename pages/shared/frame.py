@@ -69,7 +69,10 @@ def _strip(current: Stage, known: Facts | None) -> None:
     ]
     chosen = pipeline_strip(chips, key="pipeline_strip")
     if chosen is not None and chosen != current.key:
-        st.switch_page(next(entry.page for entry in STAGES if entry.key == chosen))
+        # Without query_params Streamlit tries to clear the link and refuses to, since widgets are
+        # bound to it; so it gets an empty one, into which the widgets then write their values.
+        page = next(entry.page for entry in STAGES if entry.key == chosen)
+        st.switch_page(page, query_params={})
 
 
 def live_prompt(*, traced: bool = True) -> Live:
