@@ -180,7 +180,7 @@ def strongest(row: Array, most: int) -> list[int]:
 
 
 def mosaic_figure(
-    maps: Array, *, title: str, key: str, selected: tuple[int, int], high: float = 0.6
+    maps: Array, *, title: str, key: str, selected: tuple[int, int], log: bool, high: float = 0.6
 ) -> go.Figure:
     """Draw all heads' small patterns: a column a layer, a row a head.
 
@@ -189,8 +189,12 @@ def mosaic_figure(
         title: what is seen.
         key: the chart's key.
         selected: the chosen (layer, head).
+        log: whether colour goes by the order of magnitude, from 1 % on.
         high: the share at which colour is strongest.
     """
     layers, heads = maps.shape[:2]
     across = "layers" if layers > heads else "heads"
-    return mosaic(maps / 255.0, title=title, key=key, selected=selected, across=across, high=high)
+    shares = maps / np.float32(255)
+    if log:
+        shares, high = np.log10(np.maximum(shares, 0.01)) + 2, 2.0
+    return mosaic(shares, title=title, key=key, selected=selected, across=across, high=high)

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 ALL, HEAD, CELL = "All heads", "One head", "One cell"
-LEVELS = (ALL, HEAD, CELL)
+CACHE, AWAY = "KV cache", "Take a part away"
+LEVELS = (ALL, HEAD, CELL, CACHE, AWAY)
+MATRIX, ARCS, STEPS = "Matrix", "Arcs", "Step by step"
+PICTURES = (MATRIX, ARCS, STEPS)
 
 
 @dataclass(frozen=True)
@@ -30,29 +33,46 @@ class Options:
     without_first: bool
     """Leave out token 0 and let the rest of each row sum to 1."""
     log: bool = False
+    picture: str = MATRIX
+    """Which view of a head."""
 
 
 def levels() -> tuple[str, Options]:
-    """Draw the levels as a row that leads up and down, with how to draw the patterns beside it."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        level = str(
-            st.segmented_control(
-                "Zoom",
-                LEVELS,
-                default=HEAD,
-                required=True,
-                key=state.ATTENTION_VIEW,
-                bind="query-params",
-                label_visibility="collapsed",
-            )
+    """Draw the levels as a row that leads up and down, with how to draw the patterns beneath."""
+    level = str(
+        st.segmented_control(
+            "Zoom",
+            LEVELS,
+            default=HEAD,
+            required=True,
+            key=state.ATTENTION_VIEW,
+            bind="query-params",
+            label_visibility="collapsed",
         )
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
         return level, _options(level)
 
 
 def _options(level: str) -> Options:
     """Draw what a level has to choose."""
-    if level == CELL:
+    if level not in {ALL, HEAD}:
         return Options(without_first=False)
+    picture = MATRIX
+    if level == HEAD:
+        picture = str(
+            st.segmented_control(
+                "View of the head",
+                PICTURES,
+                default=MATRIX,
+                required=True,
+                key=state.HEAD_PICTURE,
+                bind="query-params",
+                label_visibility="collapsed",
+            )
+        )
+    if picture == STEPS:
+        return Options(without_first=False, picture=STEPS)
     without_first = st.toggle(
         "Leave out token 0",
         key="without_first",
@@ -60,15 +80,13 @@ def _options(level: str) -> Options:
         help="Most heads rest on the first token when they have nothing to do. Without it, and "
         "with the rest of each row scaled to sum to 1, you see what else they read.",
     )
-    if level == ALL:
-        return Options(without_first)
-    log = st.toggle(
+    log = picture == MATRIX and st.toggle(
         "Log scale",
         key="log_pattern",
         persist_state="session",
         help="Colour by order of magnitude, so that small shares show too.",
     )
-    return Options(without_first, log)
+    return Options(without_first, log, picture)
 
 
 def default_selection(scores: HeadScores, tokens: int) -> None:
@@ -91,6 +109,11 @@ def go_to_cell(query: int, key: int) -> None:
     st.session_state[state.TOKEN] = query
     st.session_state[state.READ] = key
     st.session_state[state.ATTENTION_VIEW] = CELL
+
+
+def choose_token(token: int) -> None:
+    """Choose the token that reads; for callbacks."""
+    st.session_state[state.TOKEN] = token
 
 
 def shares_of(scores: HeadScores, layer: int, head: int) -> dict[str, float]:

@@ -12,7 +12,6 @@ import streamlit as st
 from components import state, theme
 from components.bars import bars
 from components.chart import chart, chosen_index, frame, packed
-from components.lines import lines, selected_point
 from components.text import markdown, visible
 
 if TYPE_CHECKING:
@@ -20,8 +19,9 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-NEURONS, STREAM = "Neurons", "Residual stream"
-VIEWS = (NEURONS, STREAM)
+BLOCK, NEURONS, STREAM = "One block", "Neurons", "Residual stream"
+ANSWER, AWAY = "When the answer appears", "Take a part away"
+VIEWS = (BLOCK, NEURONS, STREAM, ANSWER, AWAY)
 SHOWN_NEURONS = 16
 
 
@@ -44,6 +44,17 @@ def views() -> str:
             bind="query-params",
             label_visibility="collapsed",
         )
+    )
+
+
+def block_title(norms: ResidualNorms, token: int, pieces: Sequence[bytes], layer: int) -> str:
+    """Say what the chosen block does to the chosen token, as Markdown."""
+    before, after = norms.stream[layer, token], norms.stream[layer + 1, token]
+    attention, mlp = norms.attn_out[layer, token], norms.mlp_out[layer, token]
+    more = "feed-forward network" if mlp > attention else "attention"
+    return (
+        f"Block {layer} on {markdown(visible(pieces[token], limit=14))}: from length "
+        f"{before:,.1f} to {after:,.1f}, most of it by the {more}"
     )
 
 
@@ -181,85 +192,3 @@ def show_firing(values: Array, pieces: Sequence[bytes], neuron: int, layer: int)
         f"{markdown(visible(pieces[i], limit=14))} ({i}): {values[i]:.2f}" for i in order
     )
     st.markdown(f"**Where neuron {neuron} of layer {layer} fires in this prompt:** {listed}")
-
-
-def norm_figure(
-    norms: ResidualNorms, token: int, pieces: Sequence[bytes], layer: int, *, key: str
-) -> go.Figure:
-    """Draw the length of the residual stream over the layers, on a log axis."""
-    name = visible(pieces[token], limit=14)
-    series: dict[str, Array] = {f"token {token} {name}": norms.stream[:, token]}
-    if token != 0:
-        series[f"token 0 {visible(pieces[0], limit=14)}"] = norms.stream[:, 0]
-    others = [i for i in range(len(pieces)) if i not in {0, token}]
-    if others:
-        series["median of the others"] = np.median(norms.stream[:, others], axis=1)
-    start, end = norms.stream[0, token], norms.stream[-1, token]
-    return lines(
-        series,
-        title=f"{name} grows from length {start:,.1f} to {end:,.0f} over {len(norms.stream) - 1} "
-        "blocks",
-        key=key,
-        x_title="blocks passed",
-        y_title="length (L2 norm)",
-        log=True,
-        selected=layer,
-        height=400,
-    )
-
-
-def choose_layer(event: Any, layers: int) -> None:
-    """Take the layer of a clicked point; for callbacks."""
-    point = selected_point(event, layers + 1)
-    if point is not None:
-        st.session_state[state.LAYER] = min(point, layers - 1)
-
-
-def norm_words(norms: ResidualNorms, token: int, pieces: Sequence[bytes], layer: int) -> None:
-    """Explain the chosen layer's numbers, and the jump where there is one."""
-    before, after = norms.stream[layer, token], norms.stream[layer + 1, token]
-    st.markdown(
-        f"**Layer {layer}, token {token}:** the vector comes in with length {before:,.1f}. "
-        f"Attention adds a vector of length {norms.attn_out[layer, token]:,.1f}, the feed-forward "
-        f"network one of {norms.mlp_out[layer, token]:,.1f}; it goes out with {after:,.1f}."
-    )
-    jump = jump_of(norms)
-    if jump is None:
-        return
-    place, where = jump
-    st.markdown(
-        f"**The jump.** In layer {place} the feed-forward network adds a vector of length "
-        f"{norms.mlp_out[place, where]:,.0f} to token {where}, "
-        f"{markdown(visible(pieces[where], limit=14))}: its length goes from "
-        f"{norms.stream[place, where]:,.0f} to {norms.stream[place + 1, where]:,.0f}. It is the "
-        "same huge vector for every prompt, in a few dimensions; the norm before each later part "
-        "shrinks the whole vector to a common length, so at this token little else is left to be "
-        "read. That makes it a resting place for attention (the sink). It stays until a late layer "
-        "takes it away again."
-    )
-
-
-def jump_of(norms: ResidualNorms) -> tuple[int, int] | None:
-    """Return (layer, token) of a block that makes a vector ten times as long, or None.
-
-    The first layers do that to every vector, so only blocks from the third on count.
-    """
-    growth = norms.stream[1:] / np.maximum(norms.stream[:-1], 1e-9)
-    growth[:2] = 0.0
-    layer, token = (int(i) for i in np.unravel_index(growth.argmax(), growth.shape))
-    return (layer, token) if growth[layer, token] >= 10 else None
-
-
-def added_figure(norms: ResidualNorms, token: int, layer: int, *, key: str) -> go.Figure:
-    """Draw the lengths of what attention and the feed-forward network of each layer add."""
-    attention, mlp = norms.attn_out[:, token], norms.mlp_out[:, token]
-    more = int((mlp > attention).sum())
-    return lines(
-        {"attention adds": attention, "feed-forward adds": mlp},
-        title=f"The feed-forward network adds the longer vector in {more} of {len(mlp)} layers",
-        key=key,
-        y_title="length (L2 norm)",
-        log=True,
-        selected=layer,
-        height=300,
-    )

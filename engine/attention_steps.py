@@ -100,3 +100,24 @@ def head_steps(trace: Trace, layer: int, head: int) -> HeadSteps:
         mixed=frozen(mixed_TK),
         output=frozen(mixed_TK @ rows_KD),
     )
+
+
+def head_outputs(trace: Trace, layer: int, position: int) -> Array:
+    """Return what each head of a layer adds to one token, `[H, D]` (see `HeadSteps.output`).
+
+    Args:
+        trace: The traced pass.
+        layer: The layer.
+        position: The token's position; negative counts from the end.
+
+    Raises:
+        EngineError: There is no such layer or position.
+    """
+    layer = check_index("layer", layer, trace.architecture.layers)
+    position = check_index("position", position, len(trace.ids), from_end=True)
+    heads, groups = trace.architecture.heads, trace.v.shape[1]
+    shares_HS = trace.pattern(layer)[:, position]
+    values_HSK = np.repeat(trace.v[layer], heads // groups, axis=0)
+    mixed_HK = np.einsum("hs,hsk->hk", shares_HS, values_HSK)
+    rows = replay.to_array(output_rows(sites_of(trace.model.network).layers[layer].mix))
+    return frozen(np.einsum("hk,hkd->hd", mixed_HK, rows.reshape(heads, -1, rows.shape[-1])))

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from components import attention_depth, attention_figures, attention_view, state
+from components import arcs, attention_depth, attention_figures, attention_view, state
 from components.attention_cell import show_cell
+from components.attention_steps_view import choose_step, show_step
 from components.chart import chart
 from components.heatmap import selected_cell
 from components.mosaic import selected_head
 from engine import attention
-from pages.shared import derived, frame
+from engine.attention_steps import head_steps
+from pages.shared import cache_panel, derived, frame, knockout_panel
 
 live = frame.live_prompt()
 trace = live.trace()
@@ -33,6 +35,12 @@ def visual() -> None:
         all_heads(options)
     elif level == attention_view.CELL:
         one_cell()
+    elif level == attention_view.CACHE:
+        cache_panel.show(live, trace, head)
+    elif level == attention_view.AWAY:
+        knockout_panel.show(live, scores)
+    elif options.picture == attention_view.STEPS:
+        show_step(choose_step(shape.positions), head_steps(trace, layer, head), pieces, token)
     else:
         one_head(options)
 
@@ -52,6 +60,7 @@ def all_heads(options: attention_view.Options) -> None:
             title=attention_view.mosaic_title(scores, options),
             key="mosaic",
             selected=(layer, head),
+            log=options.log,
         ),
         key="mosaic",
         alt="The attention patterns of all heads, side by side",
@@ -61,52 +70,62 @@ def all_heads(options: attention_view.Options) -> None:
 
 
 def one_head(options: attention_view.Options) -> None:
-    """Draw the chosen head's pattern and what the chosen token reads."""
+    """Draw the chosen head's pattern, and what the chosen token reads."""
+    pattern = trace.pattern(layer)[head]
+    if options.without_first:
+        pattern = attention.without_first_token(pattern)
+    shown = attention_figures.shown_pattern(
+        pattern, trace.masks[layer], without_first=options.without_first
+    )
+    title = attention_figures.head_title(layer, head, shares)
     picture, words = st.columns([2, 1], gap="medium")
     with picture:
-        pattern = trace.pattern(layer)[head]
-        if options.without_first:
-            pattern = attention.without_first_token(pattern)
-        shown = attention_figures.shown_pattern(
-            pattern, trace.masks[layer], without_first=options.without_first
-        )
-
-        def choose(event: Any) -> None:
-            cell = selected_cell(event, shown)
-            if cell is not None:
-                attention_view.go_to_cell(*cell)
-
-        chart(
-            attention_figures.pattern_figure(
-                shown,
+        if options.picture == attention_view.ARCS:
+            st.markdown(f"#### {title}")
+            arcs.arcs(
                 pieces,
-                title=attention_figures.head_title(layer, head, shares),
-                key="pattern",
-                selected=(token, attention_view.read_position(shown[token])),
-                log=options.log,
-            ),
-            key="pattern",
-            alt=f"Attention pattern of layer {layer}, head {head}",
-            on_select=choose,
-        )
+                shown,
+                selected=token,
+                key="arcs",
+                label=title,
+                on_select=attention_view.choose_token,
+            )
+        else:
+            matrix(shown, title, options)
     with words:
         attention_view.show_reading(shown[token], pieces, token, options)
         attention_view.show_shares(shares, scores)
+
+
+def matrix(shown: np.ndarray[Any, Any], title: str, options: attention_view.Options) -> None:
+    """Draw a head's pattern as a matrix; a click spells a cell out."""
+
+    def choose(event: Any) -> None:
+        cell = selected_cell(event, shown)
+        if cell is not None:
+            attention_view.go_to_cell(*cell)
+
+    chart(
+        attention_figures.pattern_figure(
+            shown,
+            pieces,
+            title=title,
+            key="pattern",
+            selected=(token, attention_view.read_position(shown[token])),
+            log=options.log,
+        ),
+        key="pattern",
+        alt=f"Attention pattern of layer {layer}, head {head}",
+        on_select=choose,
+    )
 
 
 def one_cell() -> None:
     """Spell out how much the chosen token reads another."""
     read = attention_view.read_slider(token)
     terms = attention.score_terms(trace, layer, head, token, read)
-    show_cell(
-        terms,
-        np.asarray(trace.v[layer, terms.kv_head, read]),
-        pieces,
-        query=token,
-        read=read,
-        layer=layer,
-        head=head,
-    )
+    value = trace.v[layer, terms.kv_head, read]
+    show_cell(terms, value, pieces, query=token, read=read, layer=layer, head=head)
 
 
 def in_depth() -> None:
@@ -118,11 +137,8 @@ def in_depth() -> None:
 
 def tasks() -> list[frame.Task]:
     """Return what to try."""
-    pattern = trace.pattern(layer)[head]
-    return [
-        frame.Task(*task)
-        for task in attention_depth.tasks(pattern, token, shares, place=(layer, head))
-    ]
+    found = attention_depth.tasks(trace.pattern(layer)[head], token, shares, place=(layer, head))
+    return [frame.Task(*task) for task in found]
 
 
 frame.views(visual, in_depth, tasks)

@@ -2,31 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import streamlit as st
 
-from components import feed_forward_depth, feed_forward_view, state
+from components import (
+    answer_view,
+    block_picture,
+    feed_forward_depth,
+    feed_forward_view,
+    residual_stream,
+    state,
+)
+from components import feed_forward_block as block_view
 from components.chart import chart
-from engine import feed_forward
-from pages.shared import derived, frame
+from components.text import markdown, visible
+from engine import feed_forward, lens, lm_head
+from engine.attention_steps import head_outputs
+from engine.attribution import attribution
+from engine.block import block_run
+from pages.shared import derived, frame, knockout_panel
 
 live = frame.live_prompt()
 trace = live.trace()
 pieces = [token.data for token in live.tokens]
-shape = live.model.architecture
+shape, tokenizer = live.model.architecture, live.model.tokenizer
 feed_forward_view.default_selection(shape.layers, len(live.ids))
-frame.selection(live, layer=True, token=True)
+away = st.session_state.get(state.BLOCK_VIEW) == feed_forward_view.AWAY
+frame.selection(live, layer=True, head=away, token=True)
 layer, token = st.session_state[state.LAYER], st.session_state[state.TOKEN]
 norms = derived.residual_norms(live.model.source, live.ids)
 
 
 def visual() -> None:
     """Draw the view that is open."""
-    {
+    draw = {
+        feed_forward_view.BLOCK: one_block,
         feed_forward_view.NEURONS: neurons,
         feed_forward_view.STREAM: stream,
-    }[feed_forward_view.views()]()
+        feed_forward_view.ANSWER: answer,
+        feed_forward_view.AWAY: take_away,
+    }
+    draw[feed_forward_view.views()]()
+
+
+def one_block() -> None:
+    """Draw the chosen block on the chosen token, and the numbers of the box that is open."""
+    run = block_run(trace, layer, token)
+    box = block_view.opened(block_picture.MLP)
+    st.markdown(f"#### {feed_forward_view.block_title(norms, token, pieces, layer)}")
+    block_picture.block_picture(
+        shape, run, selected=box, key="block", on_select=block_view.open_box
+    )
+    if box in {block_picture.PRE, block_picture.POST}:
+        vector = run.resid_pre if box == block_picture.PRE else run.resid_post
+        block_view.show_vector(vector, f"{box} of token {token}", key="vector")
+    elif box == block_picture.ATTENTION:
+        block_view.show_attention(head_outputs(trace, layer, token), layer, token)
+    elif box == block_picture.MLP:
+        neuron_run = feed_forward.token_neurons(trace, layer, token)
+        block_view.show_mlp(neuron_run, feed_forward.strongest(neuron_run, 8), shape)
+    elif box == block_picture.NORM_1:
+        block_view.show_norm(run.attention_norm, f"{shape.norm} before attention")
+    else:
+        block_view.show_norm(run.mlp_norm, f"{shape.norm} before the feed-forward network")
 
 
 def neurons() -> None:
@@ -39,33 +78,66 @@ def neurons() -> None:
     with right:
         pushed = feed_forward.neuron_tokens(live.model, layer, neuron, n=6)
         feed_forward_view.show_neuron(
-            run, neuron, pushed, live.model.tokenizer.bytes_of, activation=shape.activation
+            run, neuron, pushed, tokenizer.bytes_of, activation=shape.activation
         )
         feed_forward_view.show_firing(trace.neurons(layer)[:, neuron], pieces, neuron, layer)
 
 
 def stream() -> None:
-    """Draw how long the vectors are, layer by layer."""
-
-    def choose(event: Any) -> None:
-        feed_forward_view.choose_layer(event, shape.layers)
-
+    """Draw how long the vectors are, layer by layer, and how they turn."""
+    choose = partial(residual_stream.choose_layer, layers=shape.layers)
     left, right = st.columns([2, 1], gap="medium")
+    figure = residual_stream.norm_figure(norms, token, pieces, layer, key="norms")
     with left:
-        chart(
-            feed_forward_view.norm_figure(norms, token, pieces, layer, key="norms"),
-            key="norms",
-            alt="Length of the residual stream by layer, for the chosen token and the others",
-            on_select=choose,
-        )
+        chart(figure, key="norms", alt="Length of the residual stream by layer", on_select=choose)
     with right:
-        feed_forward_view.norm_words(norms, token, pieces, layer)
-    chart(
-        feed_forward_view.added_figure(norms, token, layer, key="added"),
-        key="added",
-        alt="Length of what attention and feed-forward of each layer add for the chosen token",
-        on_select=choose,
-    )
+        residual_stream.norm_words(norms, trace.mlp_out, token, pieces, layer)
+    left, right = st.columns(2, gap="medium")
+    figure = residual_stream.added_figure(norms, token, layer, key="added")
+    with left:
+        chart(figure, key="added", alt="Length of what each layer adds", on_select=choose)
+    cosines = feed_forward.layer_cosines(trace, token)
+    figure = residual_stream.cosine_figure(cosines, layer, token, key="cosines")
+    with right:
+        chart(figure, key="cosines", alt="Cosines between the layers of this token")
+
+
+def answer() -> None:
+    """Draw the logit lens, the path of one token, and what raised its score."""
+    best = lm_head.top(trace.logits_at(token), 10).ids
+    places = answer_view.window(len(live.ids), token)
+    with st.spinner("Reading every layer …"):
+        grid = derived.lens_grid(live.model.source, live.ids, places)
+    column = places.index(token)
+    left, right = st.columns([1.4, 1], gap="medium")
+    with left:
+        figure = answer_view.lens_figure(
+            grid,
+            pieces,
+            tokenizer.bytes_of,
+            selected=(layer, column),
+            title=answer_view.lens_title(grid, column, tokenizer.bytes_of),
+            key="lens",
+        )
+        choose = partial(answer_view.choose_reading, grid=grid)
+        chart(figure, key="lens", alt="The likeliest token after every block", on_select=choose)
+    with right:
+        chosen = answer_view.answer_selector(
+            [int(i) for i in best], tokenizer.bytes_of, tokenizer.encode
+        )
+        name = visible(tokenizer.bytes_of(chosen), limit=14)
+        path = lens.token_path(trace, chosen, token)
+        figure = answer_view.path_figure(path, name, layer=layer, key="path")
+        chart(figure, key="path", alt=f"Rank and probability of {name} after every block")
+        found = attribution(trace, chosen, token)
+        figure = answer_view.attribution_figure(found, name, layer=layer, key="attribution")
+        chart(figure, key="attribution", alt=f"What each layer adds to the score of {name}")
+        st.caption(answer_view.sum_words(found, markdown(name)))
+
+
+def take_away() -> None:
+    """Run the model without a part, beside the plain one."""
+    knockout_panel.show(live, derived.head_scores(live.model.source, live.ids))
 
 
 def in_depth() -> None:

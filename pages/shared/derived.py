@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
 from pages.shared.live import cached_trace
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from engine.attention import HeadScores, PatternOverview
     from engine.edits import Edit
     from engine.feed_forward import ResidualNorms
+    from engine.knockout import Difference
+    from engine.lens import LensGrid
 
 TILE = 24
 """Rows and columns of one head in the overview of all heads; 270 of them stay under 300 kB."""
@@ -47,3 +52,38 @@ def residual_norms(
     from engine import feed_forward
 
     return feed_forward.residual_norms(cached_trace(source, ids, edits))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def difference(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> Difference:
+    """Return how an edited pass parts from the plain one."""
+    from engine import knockout
+
+    return knockout.difference(cached_trace(source, ids, ()), cached_trace(source, ids, edits))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def top_tokens(source: str, ids: tuple[int, ...], count: int = 10) -> tuple[list[int], list[float]]:
+    """Return the likeliest next tokens and their probabilities."""
+    from engine.lm_head import top
+
+    best = top(cached_trace(source, ids, ()).logits, count)
+    return [int(i) for i in best.ids], [float(p) for p in best.probabilities]
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def sweep_table(source: str, ids: tuple[int, ...], token_id: int) -> npt.NDArray[np.float32]:
+    """Return the table `[L, H]` that a sweep fills, NaN where it has not been yet.
+
+    Every session that sweeps the same request writes the same numbers, so it is shared.
+    """
+    shape = cached_trace(source, ids, ()).architecture
+    return np.full((shape.layers, shape.heads), np.nan, dtype=np.float32)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def lens_grid(source: str, ids: tuple[int, ...], positions: tuple[int, ...]) -> LensGrid:
+    """Return the logit lens' readings at all layers of some positions."""
+    from engine import lens
+
+    return lens.lens_grid(cached_trace(source, ids, ()), positions)

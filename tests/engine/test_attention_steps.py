@@ -74,6 +74,13 @@ def test_the_heads_parts_sum_to_what_attention_adds(traced):
         np.testing.assert_allclose(total, traced.attn_out[layer], atol=5e-6)
 
 
+def test_what_all_heads_add_to_one_token_is_that_of_each(traced):
+    found = attention_steps.head_outputs(traced, 1, -1)
+    for head, output in enumerate(found):
+        expected = attention_steps.head_steps(traced, 1, head).output[-1]
+        np.testing.assert_allclose(output, expected, atol=1e-5)
+
+
 def test_a_head_that_does_not_exist_is_named():
     traced = trace(tiny_model("llama"), IDS)
     with pytest.raises(EngineError, match="no head 6: choose one from 0 to 5"):

@@ -1,0 +1,203 @@
+"""The steps of one head, each as a matrix: from query and key to what the head adds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from components import state
+from components.chart import chart, token_labels
+from components.heatmap import heatmap
+from components.strips import robust_limit
+
+if TYPE_CHECKING:
+    from engine.attention_steps import HeadSteps
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: which matrices it shows and what it does."""
+
+    name: str
+    fields: tuple[str, ...]
+    """Names of `HeadSteps`."""
+    words: str
+
+
+STEPS: tuple[Step, ...] = (
+    Step(
+        "q and k",
+        ("q_raw", "k_raw"),
+        "Two matrices of this layer make a query (Q) and a key (K) of every token's vector: what "
+        "it asks for, and what it offers. They do not know yet where the token stands.",
+    ),
+    Step(
+        "position (RoPE)",
+        ("q", "k"),
+        "RoPE turns each pair of numbers (i and i + K/2) by an angle that grows with the position, "
+        "so that a product of query and key depends on how far apart the two tokens are.",
+    ),
+    Step(
+        "q·k",
+        ("dots",),
+        "Every query is multiplied with every key: one number a pair, large where the key offers "
+        "what the query asks for. Later tokens are compared too; nothing is hidden yet.",
+    ),
+    Step(
+        "scale",
+        ("scaled",),
+        "A sum of K products grows with K, so the sums are divided by √K. Without that the softmax "
+        "would put nearly everything on one token.",
+    ),
+    Step(
+        "causal mask",
+        ("masked",),
+        "What comes later is hidden: its score becomes −∞. So a token can read itself and what "
+        "stands before it, and nothing else; text that is not written yet can't be read.",
+    ),
+    Step(
+        "softmax",
+        ("pattern",),
+        "e to the score, divided by the row's sum: shares that sum to 1 in every row.",
+    ),
+    Step(
+        "read v",
+        ("v", "mixed"),
+        "Each token hands over a value (V). What a token reads is the sum of these values, each "
+        "times its share: pattern @ v.",
+    ),
+    Step(
+        "output",
+        ("output",),
+        "The head's own rows of W_O turn the K numbers that it has read into a vector of D numbers."
+        " All heads' vectors are added up: that is what attention adds to the residual stream.",
+    ),
+)
+
+_TITLES = {
+    "q_raw": "Q before position",
+    "k_raw": "K before position",
+    "q": "Q with position",
+    "k": "K with position",
+    "dots": "q·k of every pair",
+    "scaled": "Scores, divided by √K",
+    "masked": "Scores, with the future hidden",
+    "pattern": "Pattern: shares of attention",
+    "v": "V: what each token hands over",
+    "mixed": "What each token has read: pattern @ v",
+    "output": "What the head adds to each token",
+}
+
+SQUARE = frozenset({"dots", "scaled", "masked", "pattern"})
+COLUMNS = 64
+"""The most numbers of a vector that are drawn side by side."""
+
+
+def steps_of(positions: str) -> tuple[Step, ...]:
+    """Return the steps of a model; only RoPE turns queries and keys."""
+    return tuple(s for s in STEPS if positions == "rope" or s.fields != ("q", "k"))
+
+
+def choose_step(positions: str) -> Step:
+    """Draw the row of steps and return the chosen one."""
+    steps = steps_of(positions)
+    names = [f"{number}. {step.name}" for number, step in enumerate(steps, 1)]
+    chosen = st.segmented_control(
+        "Step",
+        names,
+        default=names[0],
+        required=True,
+        key=state.ATTENTION_STEP,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    return steps[names.index(str(chosen))]
+
+
+def show_step(step: Step, run: HeadSteps, pieces: Sequence[bytes], token: int) -> None:
+    """Draw a step's matrices and say what it does.
+
+    Args:
+        step: the chosen step.
+        run: the head's steps.
+        pieces: the tokens' bytes.
+        token: the chosen token, whose row is spelled out.
+    """
+    st.markdown(step.words)
+    columns = st.columns(len(step.fields), gap="medium")
+    for column, name in zip(columns, step.fields, strict=True):
+        with column:
+            _matrix(name, np.asarray(getattr(run, name)), pieces, token, run)
+    st.caption(_check(step, run, token))
+
+
+def _matrix(name: str, values: Array, pieces: Sequence[bytes], token: int, run: HeadSteps) -> None:
+    labels = token_labels(pieces)
+    square = name in SQUARE
+    shown = values if square else values[:, :COLUMNS]
+    if name == "pattern":
+        shown = np.where(np.isfinite(run.masked), shown, np.nan)
+    shown = np.where(np.isfinite(shown), shown, np.nan)
+    limit = robust_limit(shown)
+    across = labels if square else [str(i) for i in range(shown.shape[1])]
+    more = "" if square or shown.shape[1] == values.shape[1] else f" (first {COLUMNS} numbers)"
+    chart(
+        heatmap(
+            shown,
+            labels,
+            across,
+            title=f"{_TITLES[name]} [{values.shape[0]} × {values.shape[1]}]{more}",
+            key=f"step_{name}",
+            low=0.0 if name == "pattern" else -limit,
+            high=1.0 if name == "pattern" else limit,
+            row_name="token",
+            col_name="reads" if square else "number",
+            value_name="value",
+            height=int(np.clip(150 + 26 * len(labels), 300, 520)),
+        ),
+        key=f"step_{name}",
+        alt=f"{_TITLES[name]}, layer {run.layer}, head {run.head}",
+    )
+
+
+def _check(step: Step, run: HeadSteps, token: int) -> str:
+    """Write what holds at this step, with its numbers."""
+    row = slice(None, token + 1)
+    if step.fields == ("pattern",):
+        sums = run.pattern.sum(axis=-1)
+        return (
+            f"Every row sums to 1: here from {sums.min():.6f} to {sums.max():.6f}. Above the "
+            f"diagonal everything is exactly 0. Row {token}: "
+            + " + ".join(f"{share:.3f}" for share in run.pattern[token][row][:8])
+            + (" + …" if token >= 8 else "")
+            + f" = {run.pattern[token].sum():.4f}."
+        )
+    if step.fields == ("q", "k"):
+        return (
+            f"Turning changes no length: token {token}'s query has length "
+            f"{np.linalg.norm(run.q_raw[token]):.3f} before and {np.linalg.norm(run.q[token]):.3f} "
+            "after. At position 0 nothing is turned."
+        )
+    if step.fields == ("scaled",):
+        ratio = run.scaled[token, token] / run.dots[token, token]
+        return (
+            f"Token {token} with itself: {run.dots[token, token]:.2f} became "
+            f"{run.scaled[token, token]:.2f} (× {ratio:.4g})."
+        )
+    if step.fields == ("v", "mixed"):
+        return (
+            f"All query heads of this group read the values of key/value head {run.kv_head}. "
+            f"What token {token} has read has length {np.linalg.norm(run.mixed[token]):.2f}."
+        )
+    if step.fields == ("output",):
+        return (
+            f"For token {token} the head adds a vector of length "
+            f"{np.linalg.norm(run.output[token]):.2f}."
+        )
+    return f"Layer {run.layer}, head {run.head}, key/value head {run.kv_head}."

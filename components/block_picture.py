@@ -1,0 +1,196 @@
+"""One block as a picture: the residual stream, two branches that read it, and what each adds.
+
+It follows the model that is loaded: its kind of norm, its feed-forward network, and whether both
+branches read the same input (a parallel block).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from components import theme
+
+if TYPE_CHECKING:
+    from engine.architecture import Architecture
+    from engine.block import BlockRun
+
+_ASSETS = Path(__file__).parent / "assets"
+
+_COMPONENT = st.components.v2.component(
+    "token_by_token_block",
+    html='<div class="block"></div>',
+    css=(_ASSETS / "block.css").read_text(encoding="utf-8"),
+    js=(_ASSETS / "block.js").read_text(encoding="utf-8"),
+)
+
+WIDTH, HEIGHT = 1000, 235
+STREAM_Y, BRANCH_Y = 185, 62
+BOX_W, BOX_H = 112, 58
+
+NORM_1, ATTENTION, NORM_2, MLP = "norm_1", "attention", "norm_2", "mlp"
+PRE, POST = "resid_pre", "resid_post"
+BOXES = (PRE, NORM_1, ATTENTION, NORM_2, MLP, POST)
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """The L2 norms that stand on the arrows."""
+
+    pre: float
+    normed_1: float | None
+    attention: float
+    mid: float
+    normed_2: float | None
+    mlp: float
+    post: float
+
+
+def lengths_of(run: BlockRun) -> Lengths:
+    """Return the lengths of a block's vectors."""
+
+    def length(vector: Any) -> float:
+        return float(np.linalg.norm(vector))
+
+    def normed(steps: Any) -> float | None:
+        return None if steps is None else length(steps.output)
+
+    return Lengths(
+        length(run.resid_pre),
+        normed(run.attention_norm),
+        length(run.attn_out),
+        length(run.resid_mid),
+        normed(run.mlp_norm),
+        length(run.mlp_out),
+        length(run.resid_post),
+    )
+
+
+def mlp_name(shape: Architecture) -> str:
+    """Return what the feed-forward network is called, such as SwiGLU or GELU MLP."""
+    activation = shape.activation.lower()
+    if shape.gated:
+        return "SwiGLU" if "silu" in activation or "swish" in activation else "GeGLU"
+    return f"{'GELU' if 'gelu' in activation else activation.upper()} MLP"
+
+
+def block_picture(
+    shape: Architecture,
+    run: BlockRun,
+    *,
+    selected: str,
+    key: str,
+    on_select: Callable[[str], None],
+) -> None:
+    """Draw the block; a click on a box reports its key, one of `BOXES`.
+
+    Args:
+        shape: the model's parts.
+        run: the block at work on one token.
+        selected: the box that is open.
+        key: unique on the page.
+        on_select: called before the page's script runs again.
+    """
+
+    def picked() -> None:
+        chosen = st.session_state[key].get("picked")
+        if chosen in BOXES:
+            on_select(str(chosen))
+
+    _COMPONENT(key=key, data=picture_data(shape, run, selected=selected), on_picked_change=picked)
+
+
+def picture_data(shape: Architecture, run: BlockRun, *, selected: str) -> dict[str, Any]:
+    """Return what the script in the browser draws, in plain values."""
+    size = lengths_of(run)
+    first, second = (150, 150) if run.parallel else (150, 545)
+    second_branch = 545
+    boxes = [
+        _box(PRE, f"in\n{_short(size.pre)}", 8, STREAM_Y - 26, 84, 52, theme.QUERY),
+        _box(POST, f"out\n{_short(size.post)}", 912, STREAM_Y - 26, 84, 52, theme.QUERY),
+        _branch_box(NORM_1, shape.norm, first + 25, theme.NEUTRAL),
+        _branch_box(ATTENTION, "Attention", first + 200, theme.KEY),
+        _branch_box(NORM_2, shape.norm, second_branch + 5, theme.NEUTRAL),
+        _branch_box(MLP, mlp_name(shape), second_branch + 180, theme.VALUE),
+    ]
+    boxes = [
+        box
+        for box in boxes
+        if not (
+            (box["key"] == NORM_1 and run.attention_norm is None)
+            or (box["key"] == NORM_2 and run.mlp_norm is None)
+        )
+    ]
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "boxes": boxes,
+        "wires": _wires(run, first, second),
+        "pluses": [(500, STREAM_Y), (880, STREAM_Y)],
+        "labels": _labels(size, run),
+        "selected": selected,
+        "label": f"Block {run.layer} on token {run.position}",
+    }
+
+
+def _wires(run: BlockRun, first: int, second: int) -> list[dict[str, Any]]:
+    """Return the stream and the two branches, as lines of points."""
+    y, x0 = BRANCH_Y, first + 25
+    wires: list[dict[str, Any]] = [
+        {"points": [(92, STREAM_Y), (912, STREAM_Y)], "stream": True},
+        {"points": [(first, STREAM_Y), (first, y), (x0, y)]},
+        {"points": [(x0 + BOX_W, y), (first + 200, y)]},
+        {"points": [(first + 200 + BOX_W, y), (500, y), (500, STREAM_Y - 15)]},
+        {"points": [(550 + BOX_W, y), (725, y)]},
+        {"points": [(725 + BOX_W, y), (880, y), (880, STREAM_Y - 15)]},
+    ]
+    if run.parallel:
+        # Past the first branch, on a line of its own: both read the same input.
+        wires.append({"points": [(second, y), (second, 14), (530, 14), (530, y), (550, y)]})
+    else:
+        wires.append({"points": [(530, STREAM_Y), (530, y), (550, y)]})
+    return wires
+
+
+def _labels(size: Lengths, run: BlockRun) -> list[dict[str, Any]]:
+    """Return the lengths, each at its arrow."""
+    under, over = STREAM_Y + 30, BRANCH_Y - 8
+    mid = "pre + attn" if run.parallel else "mid"
+    labels = [
+        _label(320, under, f"length {_short(size.pre)}"),
+        _label(690, under, f"{mid}: length {_short(size.mid)}"),
+        _label(508, 132, f"adds {_short(size.attention)}", "start"),
+        _label(872, 132, f"adds {_short(size.mlp)}", "end"),
+    ]
+    if size.normed_1 is not None:
+        labels.append(_label(318, over, _short(size.normed_1)))
+    if size.normed_2 is not None:
+        labels.append(_label(693, over, _short(size.normed_2)))
+    return labels
+
+
+def _label(x: float, y: float, text: str, anchor: str = "middle") -> dict[str, Any]:
+    return {"x": x, "y": y, "text": text, "anchor": anchor}
+
+
+def _branch_box(key: str, text: str, x: int, colour: str) -> dict[str, Any]:
+    return _box(key, text, x, BRANCH_Y - BOX_H // 2, BOX_W, BOX_H, colour)
+
+
+def _box(key: str, text: str, x: int, y: int, w: int, h: int, colour: str) -> dict[str, Any]:
+    says = f"{text.replace(chr(10), ', length ')}: open its numbers"
+    return {"key": key, "text": text, "says": says, "x": x, "y": y, "w": w, "h": h} | {
+        "colour": colour
+    }
+
+
+def _short(value: float) -> str:
+    """Write a length with the digits that matter."""
+    if value >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}"

@@ -1,0 +1,117 @@
+"""The KV cache on the attention page: what it keeps, whom it serves, and a race without it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from components import kv_cache, state
+from components.chart import chart
+from components.kv_sharing import selected_query_head, sharing_figure
+
+if TYPE_CHECKING:
+    from engine.kv_cache import CacheStep
+    from engine.trace import Trace
+    from pages.shared.live import Live
+
+CONTEXT = 8_192
+"""Tokens that the table of sizes is for."""
+
+
+def show(live: Live, trace: Trace, head: int) -> None:
+    """Draw the panel.
+
+    Args:
+        live: the prompt.
+        trace: its pass.
+        head: the chosen query head.
+    """
+    from engine.kv_cache import KNOWN_MODELS, size_of
+
+    size = size_of(live.model.architecture, live.model.name)
+    left, right = st.columns([1.3, 1], gap="medium")
+    with left:
+        chart(
+            kv_cache.cache_figure(trace.k, [t.data for t in live.tokens], size, key="cache"),
+            key="cache",
+            alt="The KV cache: a row a token and a column a layer",
+        )
+        st.caption(
+            f"A cell is {live.model.architecture.kv_heads} keys and as many values of "
+            f"{live.model.architecture.head_size} numbers. The next token adds one row: "
+            f"{size.per_token:,} bytes over all layers."
+        )
+    with right:
+        _sharing(live, head)
+        st.markdown(
+            f"One token takes **{size.per_token:,} bytes** in float32; if every query head had its "
+            f"own keys and values it would take **{size.per_token_without_sharing:,}**."
+        )
+    race(live)
+    st.markdown("#### What the cache weighs, by formula")
+    st.latex(r"2 \cdot \mathrm{layers} \cdot \mathrm{KV\ heads} \cdot K \cdot \mathrm{bytes}")
+    st.table(kv_cache.size_rows(size, KNOWN_MODELS, CONTEXT))
+
+
+def _sharing(live: Live, head: int) -> None:
+    """Draw which heads share keys and values; a click chooses a head."""
+    shape = live.model.architecture
+
+    def choose(event: Any) -> None:
+        chosen = selected_query_head(event, shape.heads)
+        if chosen is not None:
+            st.session_state[state.HEAD] = chosen
+
+    chart(
+        sharing_figure(shape.heads, shape.kv_heads, selected=head, key="sharing"),
+        key="sharing",
+        alt=f"{shape.heads} query heads share {shape.kv_heads} key/value heads",
+        on_select=choose,
+    )
+
+
+@st.fragment
+def race(live: Live) -> None:
+    """Run both ways on this machine, on demand, and draw how long each step takes."""
+    tokens = len(live.ids)
+    st.markdown("#### With the cache and without it, on this machine")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        steps = st.slider("Tokens to write", 2, 64, 16, key="race_steps", persist_state="session")
+        started = st.button("Run both", key="race", icon=":material/timer:")
+    results: list[CacheStep] = []
+    request = (live.model.source, live.ids)
+    if started:
+        st.session_state["race_results"] = (request, results)
+        _run(live, steps, results)
+    else:
+        kept, found = st.session_state.get("race_results", (None, []))
+        results = found if kept == request else []
+    left, right = st.columns([1.2, 1], gap="medium")
+    if results:
+        with left:
+            chart(kv_cache.race_figure(results, key="race_chart"), key="race_chart", alt="Times")
+        with right:
+            kv_cache.show_race(results, live.model.tokenizer.bytes_of)
+        return
+    with left:
+        chart(
+            kv_cache.work_figure(min(tokens, 40), min(steps, 24), key="work"),
+            key="work",
+            alt="Which scores are computed in which step",
+        )
+    with right:
+        st.markdown(kv_cache.work_words(tokens, steps))
+
+
+def _run(live: Live, steps: int, results: list[CacheStep]) -> None:
+    """Run both ways, step by step; Stop interrupts the script between two steps."""
+    from engine.kv_cache import compare
+
+    with st.container(key="race_running"):
+        bar = st.progress(0.0, text="Reading the prompt …")
+        st.button("Stop", key="stop_race", icon=":material/stop:")
+        for step in compare(live.model, live.ids, steps):
+            results.append(step)
+            bar.progress(len(results) / steps, text=f"{len(results)} of {steps} steps")
+    st.rerun(scope="fragment")
