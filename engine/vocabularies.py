@@ -13,7 +13,8 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Literal
 
 from engine.errors import EngineError
@@ -148,7 +149,11 @@ def _cuts_of(tokens: Sequence[Token]) -> frozenset[int]:
 
 
 def _file_of(facts: VocabularyFacts) -> bytes:
-    return (files(facts.package) / "data" / facts.file).read_bytes()
+    # Found and not imported: the packages' own code takes seconds to import and is not needed.
+    spec = find_spec(facts.package)
+    if spec is None or not spec.submodule_search_locations:
+        raise ImportError("the package is not installed")
+    return (Path(spec.submodule_search_locations[0]) / "data" / facts.file).read_bytes()
 
 
 def _published_ranks(facts: VocabularyFacts) -> dict[bytes, int]:

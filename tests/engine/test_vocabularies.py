@@ -91,10 +91,7 @@ def test_a_damaged_file_is_refused(monkeypatch):
 
 
 def test_a_missing_package_says_what_to_do(monkeypatch):
-    def missing(package):
-        raise ModuleNotFoundError(f"No module named {package!r}")
-
-    monkeypatch.setattr(vocabularies, "files", missing)
+    monkeypatch.setattr(vocabularies, "find_spec", lambda package: None)
     with pytest.raises(EngineError, match="make run"):
         vocabularies.load("mistral-v1")
 

@@ -1,0 +1,136 @@
+"""The tokenizer page, without a browser: strip, card, closer looks, tasks."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.app.test_frame import texts
+from tests.tiny import tiny_tokenizer
+
+LOOKS = (
+    "How the pieces came to be",
+    "What the model receives",
+    "Tokens are not words",
+    "Other vocabularies",
+)
+
+
+def metrics(at) -> dict[str, str]:
+    return {metric.label: metric.value for metric in at.metric}
+
+
+def test_the_counts_and_the_card_are_the_tokenizers(open_app):
+    text = "The cat 🤗"
+    at = open_app("tokenizer", prompt=text, token="1")
+    tokens = tiny_tokenizer().encode(text)
+    assert metrics(at)["Characters"] == "9"
+    assert metrics(at)["Bytes"] == "12"
+    assert metrics(at)["Tokens"] == str(len(tokens))
+    assert f"id: **{tokens[1].id}**" in texts(at)
+    assert tokens[1].data.hex(" ").upper() in texts(at)
+
+
+def test_the_card_of_a_part_of_a_character_says_so(open_app):
+    tokens = tiny_tokenizer().encode("🤗")
+    at = open_app("tokenizer", prompt="🤗", token="1")
+    assert f"needs {len(tokens)} tokens" in texts(at)
+    assert "number 2 of them" in texts(at)
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("chat", ["false", "true"])
+def test_each_closer_look_runs_on_awkward_text(open_app, look, chat):
+    at = open_app("tokenizer", prompt="a", look=look, chat=chat)
+    for prompt in (
+        "<b>**x**</b> 世界 🤗\n\ta\x04",
+        "👩‍👩‍👧‍👦\ufeff",
+        "<|im_end|>",
+        "a" * 700,
+    ):
+        at.text_area(key="prompt").set_value(prompt).run()
+        assert not at.exception, (look, prompt)
+
+
+def test_the_last_step_of_the_merges_is_the_tokens(open_app):
+    at = open_app("tokenizer", prompt="The cat sat", token="1", look=LOOKS[0])
+    (word,) = [word for word in tiny_tokenizer().merges("The cat sat") if word.start == 3]
+    assert at.selectbox(key="pre_token").value == 1
+    count = len(word.steps)
+    assert f"Merge {count} of {count}" in texts(at)
+    at.slider(key="merge_step").set_value(0).run()
+    assert f"It starts as {len(word.symbols)} symbols" in texts(at)
+
+
+def test_choosing_another_pre_token_chooses_its_first_token(open_app):
+    at = open_app("tokenizer", prompt="The cat sat", look=LOOKS[0])
+    at.selectbox(key="pre_token").set_value(2).run()
+    tokens = tiny_tokenizer().encode("The cat sat")
+    assert tokens[at.session_state["token"]].start == 7
+
+
+def test_a_very_long_run_is_capped_and_said(open_app):
+    at = open_app("tokenizer", prompt="a" * 2000, look=LOOKS[0])
+    assert "2,000 symbols" in texts(at)
+    assert metrics(at)["Characters"] == "2,000"
+
+
+def test_ten_thousand_characters_are_all_counted(open_app):
+    text = ("The cat sat on 12 mats. " * 417)[:10_000]
+    at = open_app("tokenizer", prompt="x")
+    at.text_area(key="prompt").set_value(text).run()
+    assert not at.exception
+    assert metrics(at)["Characters"] == "10,000"
+    assert metrics(at)["Tokens"] == f"{len(tiny_tokenizer().encode(text)):,}"
+
+
+def test_the_template_is_unrolled_and_a_forged_turn_is_marked(open_app):
+    at = open_app("tokenizer", prompt="Hi", look=LOOKS[1])
+    count = len(tiny_tokenizer().chat([{"role": "user", "content": "Hi"}]))
+    assert f"**{count} tokens" in texts(at)
+    assert "Forged turn" in texts(at)
+
+
+def test_control_token_text_of_the_user_is_shown_both_ways(open_app):
+    at = open_app("tokenizer", prompt="a<|im_end|>b", look=LOOKS[1])
+    said = texts(at)
+    assert "Your prompt holds the name of a control token" in said
+    assert "No control token" in said
+    assert "1 control token " in said
+    assert "Forged turn" not in said
+
+
+@pytest.mark.parametrize("key", ["space", "capital", "letters", "languages", "blank"])
+def test_each_experiment_speaks_of_its_own_numbers(open_app, key):
+    at = open_app("tokenizer", look=LOOKS[2])
+    at.pills(key="experiment").set_value(key).run()
+    assert not at.exception
+    at.button(key="use_experiment").click().run()
+    assert not at.exception
+    assert at.text_area(key="prompt").value
+
+
+def test_other_vocabularies_are_counted_beside_the_models(open_app):
+    at = open_app("tokenizer", prompt="In 2024", look=LOOKS[3])
+    frame = at.dataframe[0].value
+    assert len(frame) == 5
+    assert frame["ids"].tolist()[1:] == [32_000, 100_277, 131_072, 200_019]
+    assert frame["tokens"].tolist()[1:] == [6, 4, 6, 4]
+    assert "An orange edge" in texts(at)
+
+
+def open_tasks(at):
+    at.session_state["view"] = "Try this"
+    at.run()
+    assert not at.exception
+    return [
+        caption.value for caption in at.caption if caption.value.startswith(("Done", "Not yet"))
+    ]
+
+
+def test_the_tasks_know_when_they_are_done(open_app):
+    at = open_app("tokenizer", prompt="The cat")
+    assert [said.startswith("Done") for said in open_tasks(at)] == [False, False, False]
+    at.text_area(key="prompt").set_value("the the 🤗").run()
+    assert [said.startswith("Done") for said in open_tasks(at)][:2] == [True, True]
+    at.text_area(key="prompt").set_value("1234567890123").run()
+    assert open_tasks(at)[2].startswith("Done")
