@@ -164,7 +164,7 @@ def _labels(size: Lengths, run: BlockRun) -> list[dict[str, Any]]:
     labels = [
         _label(320, under, f"length {_short(size.pre)}"),
         _label(690, under, f"{mid}: length {_short(size.mid)}"),
-        _label(508, 132, f"adds {_short(size.attention)}", "start"),
+        _label(492, 132, f"adds {_short(size.attention)}", "end"),
         _label(872, 132, f"adds {_short(size.mlp)}", "end"),
     ]
     if size.normed_1 is not None:

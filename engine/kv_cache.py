@@ -49,7 +49,6 @@ class CacheSize:
 
 
 KNOWN_MODELS: tuple[CacheSize, ...] = (
-    CacheSize("GPT-2 (124M)", 12, 12, 12, 64, 2),
     CacheSize("Llama 2 7B", 32, 32, 32, 128, 2),
     CacheSize("Llama 3 8B", 32, 32, 8, 128, 2),
     CacheSize("Llama 3 70B", 80, 64, 8, 128, 2),

@@ -28,7 +28,7 @@ trace = live.trace()
 pieces = [token.data for token in live.tokens]
 shape, tokenizer = live.model.architecture, live.model.tokenizer
 feed_forward_view.default_selection(shape.layers, len(live.ids))
-away = st.session_state.get(state.BLOCK_VIEW) == feed_forward_view.AWAY
+away = state.text(state.BLOCK_VIEW) == feed_forward_view.AWAY
 frame.selection(live, layer=True, head=away, token=True)
 layer, token = st.session_state[state.LAYER], st.session_state[state.TOKEN]
 norms = derived.residual_norms(live.model.source, live.ids)

@@ -83,7 +83,10 @@ def race(live: Live) -> None:
     request = (live.model.source, live.ids)
     if started:
         st.session_state["race_results"] = (request, results)
-        _run(live, steps, results)
+        slot = st.empty()
+        with slot.container():
+            _run(live, steps, results)
+        slot.empty()
     else:
         kept, found = st.session_state.get("race_results", (None, []))
         results = found if kept == request else []
@@ -108,10 +111,8 @@ def _run(live: Live, steps: int, results: list[CacheStep]) -> None:
     """Run both ways, step by step; Stop interrupts the script between two steps."""
     from engine.kv_cache import compare
 
-    with st.container(key="race_running"):
-        bar = st.progress(0.0, text="Reading the prompt …")
-        st.button("Stop", key="stop_race", icon=":material/stop:")
-        for step in compare(live.model, live.ids, steps):
-            results.append(step)
-            bar.progress(len(results) / steps, text=f"{len(results)} of {steps} steps")
-    st.rerun(scope="fragment")
+    bar = st.progress(0.0, text="Reading the prompt …")
+    st.button("Stop", key="stop_race", icon=":material/stop:")
+    for step in compare(live.model, live.ids, steps):
+        results.append(step)
+        bar.progress(len(results) / steps, text=f"{len(results)} of {steps} steps")

@@ -161,8 +161,11 @@ def sweep(live: Live) -> None:
             disabled=done == shape.layers,
         )
     if started:
-        _run_sweep(live, int(token), table)
-    if not done:
+        slot = st.empty()
+        with slot.container():
+            _run_sweep(live, int(token), table)
+        slot.empty()
+    if np.isnan(table).all():
         st.caption(
             f"{shape.layers * shape.heads} passes with one head less each, several at a time; "
             "about a minute for a short prompt on two cores. What is done stays."
@@ -195,4 +198,3 @@ def _run_sweep(live: Live, token: int, table: np.ndarray[Any, Any]) -> None:
     for count, step in enumerate(engine_knockout.sweep(live.trace(), token, layers=missing), 1):
         table[step.layer] = step.probabilities
         bar.progress(count / len(missing), text=f"Layer {step.layer} done")
-    st.rerun(scope="fragment")

@@ -1,0 +1,145 @@
+"""The attention page without a browser: levels, views of a head, the cache, parts taken away."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+PROMPT = "The cat sat on the mat. The cat sat on the"
+
+
+def spec(at, key):
+    """Return the figure of a chart."""
+    chart = next(c for c in at.get("plotly_chart") if key in c.proto.id)
+    return json.loads(chart.proto.spec)
+
+
+def words(at) -> str:
+    kinds = ("markdown", "caption", "warning", "info")
+    return "\n".join(element.value for kind in kinds for element in at.get(kind))
+
+
+@pytest.fixture
+def page(open_app):
+    """Return the page on a prompt whose tokens come back."""
+    return lambda **link: open_app("attention", prompt=PROMPT, **link)
+
+
+def test_the_pattern_is_drawn_up_to_the_diagonal_and_named_by_what_it_does(page):
+    at = page(layer="1", head="3", token="4")
+    figure = spec(at, "pattern")
+    cells = figure["data"][1]
+    tokens = len(figure["layout"]["yaxis"]["tickvals"])
+    assert len(cells["x"]["bdata"]) > 0
+    assert figure["data"][0]["zmax"] == 1
+    assert "ead 3 of layer 1" in figure["layout"]["title"]["text"]
+    assert tokens == len(figure["layout"]["xaxis"]["tickvals"])
+    assert "Kind of head on this prompt" in words(at)
+
+
+def test_every_view_of_a_head_and_every_step_runs(page):
+    at = page()
+    for picture in ("Arcs", "Step by step", "Matrix"):
+        at.segmented_control(key="picture").set_value(picture).run()
+        assert not at.exception, picture
+    at.segmented_control(key="picture").set_value("Step by step").run()
+    for name in at.segmented_control(key="step").options:
+        at.segmented_control(key="step").set_value(name).run()
+        assert not at.exception, name
+        assert at.get("plotly_chart"), name
+        if "softmax" in name:
+            assert "Every row sums to 1: here from 1.000000 to 1.000000" in words(at)
+
+
+def test_a_button_leads_to_the_head_that_was_asked_for(page):
+    at = page(zoom="All heads")
+    button = at.button(key="find_induction")
+    place = [int(part.split(",")[0].split(" ")[0]) for part in _numbers(button.label)]
+    button.click().run()
+    assert at.session_state["zoom"] == "One head"
+    assert [at.session_state["layer"], at.session_state["head"]] == place
+
+
+def _numbers(label: str) -> list[str]:
+    """Return what follows “layer ” and “head ” in a button's label."""
+    return [label.split("layer ")[1], label.split("head ")[1]]
+
+
+def test_without_token_0_and_on_a_log_scale(page):
+    at = page()
+    at.toggle(key="without_first").set_value(True).run()
+    at.toggle(key="log_pattern").set_value(True).run()
+    assert not at.exception
+    assert spec(at, "pattern")["data"][0]["colorbar"]["ticktext"][-1] == "100 %"
+    at.segmented_control(key="zoom").set_value("All heads").run()
+    assert "without token 0" in spec(at, "mosaic")["layout"]["title"]["text"]
+
+
+def test_a_cell_is_spelled_out_as_a_sum(page):
+    at = page(zoom="One cell", layer="0", head="1", token="5", read="2")
+    said = words(at)
+    assert "q·k = " in said
+    assert "÷ √8" in said
+    assert "after the mask and softmax" in said
+    assert "Token 5" in said
+
+
+def test_the_cache_grows_by_a_row_a_token(page):
+    at = page(zoom="KV cache")
+    shape = "384 bytes"  # 2 · 3 layers · 2 heads · 8 numbers · 4 bytes
+    assert shape in words(at)
+    assert "1,152" in words(at)  # 6 heads instead of 2
+    at.button(key="race").click().run()
+    assert not at.exception
+    table = at.dataframe[0].value
+    assert list(table["rows added"])[1:] == [1] * 15
+    assert set(table["same"]) == {"yes"}
+
+
+def test_a_part_is_taken_away_and_comes_back(page):
+    at = page(zoom="Take a part away", layer="1", head="2")
+    before = at.get("plotly_chart")
+    assert not before
+    at.button(key="take_0").click().run()
+    assert at.text_input(key="edits").value == "h1.2"
+    assert "head 2 of layer 1 adds nothing" in words(at)
+    assert at.metric[0].value.endswith("bits")
+    assert at.metric[0].value != "0.00 bits"
+    at.button(key="take_1").click().run()
+    assert at.text_input(key="edits").value == "h1.2 a1"
+    at.button(key="restore").click().run()
+    assert at.text_input(key="edits").value == ""
+    assert not at.metric
+
+
+def test_edits_come_with_the_link_and_wrong_ones_are_said(page):
+    at = page(zoom="Take a part away", edits="m0 h99.1 <b>")
+    said = words(at)
+    assert "the feed\\-forward network of layer 0" in said or "network of layer 0" in said
+    assert "There is no layer 99" in said.replace("\\", "")
+    assert len(at.warning) == 2
+
+
+def test_an_embedding_is_replaced_by_that_of_a_typed_word(page):
+    at = page(zoom="Take a part away", token="1")
+    at.text_input(key="replacement").set_value(" sky").run()
+    at.button(key="replace").click().run()
+    assert at.text_input(key="edits").value.startswith("e1:")
+    assert "gets the embedding of" in words(at)
+
+
+def test_a_sweep_fills_the_table_of_heads(page):
+    at = page(zoom="Take a part away")
+    at.button(key="sweep").click().run()
+    assert not at.exception
+    figure = spec(at, "sweep_chart")
+    assert len(figure["layout"]["yaxis"]["tickvals"]) == 6
+    assert len(figure["layout"]["xaxis"]["tickvals"]) == 3
+    assert at.run().button(key="sweep").disabled
+
+
+@pytest.mark.parametrize("zoom", ["All heads", "One cell", "KV cache", "Take a part away"])
+def test_every_level_runs_on_one_token(open_app, zoom):
+    at = open_app("attention", prompt="a", zoom=zoom)
+    assert not at.exception
