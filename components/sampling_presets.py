@@ -9,6 +9,7 @@ import streamlit as st
 
 from components import state
 from components.sampling_link import neutral
+from engine.sampling import SamplingSettings
 
 SETTINGS = (
     state.TEMPERATURE,
@@ -60,3 +61,9 @@ def _take(preset: SamplingPreset) -> None:
         value = preset.values.get(key, neutral(key))
         st.session_state[key] = state.limit(key).number(value)
     st.session_state[state.LOGIT_BIAS] = ""
+
+
+def settings_of(name: str) -> SamplingSettings:
+    """Return the settings of the preset with that name."""
+    values = next(preset.values for preset in PRESETS if preset.name == name)
+    return SamplingSettings(**values)  # type: ignore[arg-type]

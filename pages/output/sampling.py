@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+
 import streamlit as st
 
+from components import state
 from components.cumulative_bar import cumulative_bar
 from components.sampling_cards import chain_cards, order_controls
 from components.sampling_depth import in_depth_words
@@ -11,12 +15,14 @@ from components.sampling_link import read_settings
 from components.sampling_presets import preset_buttons
 from components.text import visible
 from engine import sampling
-from pages.shared import frame, lab
+from pages.shared import frame, lab, sampling_views
 from pages.shared.live import usable_settings
+
+VIEWS = ("The chain", "Draw", "Sweeps", "A and B", "Sharpness", "Beams")
 
 live = frame.live_prompt()
 logits = live.trace().logits
-u = lab.uniform(live.seed)
+u = lab.uniforms(live.seed, 1)[0]
 
 
 def name_of(token_id: int) -> str:
@@ -33,17 +39,39 @@ def run() -> tuple[sampling.SamplingSettings, list[sampling.Stage], int]:
 
 @st.fragment
 def chain() -> None:
-    """Draw the line that is drawn from, and the chain as cards."""
+    """Draw the line that is drawn from, and the chain as cards. Runs alone at each slider."""
     settings, stages, picked = run()
     preset_buttons()
     order_controls(settings.order)
     cumulative_bar(stages[-1].probabilities, u, picked, name_of, key="line")
     chain_cards(stages, settings, name_of, picked, live.model.tokenizer.encode)
+    shown = sampling.run_chain(logits, live.settings, live.ids)[-1].survivors
+    if stages[-1].survivors != shown:
+        # The strip over the page still says the old number. It is redrawn once the bars are out:
+        # a run that starts at once would drop what has not been sent.
+        time.sleep(0.05)
+        st.rerun()
 
 
 def visual() -> None:
     """Draw the chosen part of the laboratory."""
-    chain()
+    chosen = st.segmented_control(
+        "Part", VIEWS, default=VIEWS[0], key=state.SAMPLING_VIEW, bind="query-params",
+        label_visibility="collapsed", required=True,
+    )  # fmt: skip
+    if chosen == VIEWS[1]:
+        _, stages, picked = run()
+        sampling_views.draw_view(live, stages[-1], picked, name_of)
+    elif chosen == VIEWS[2]:
+        sampling_views.sweep_view(live, read_settings()[0], name_of)
+    elif chosen == VIEWS[3]:
+        sampling_views.compare_view(live, run()[0], name_of)
+    elif chosen == VIEWS[4]:
+        sampling_views.sharpness_part(live)
+    elif chosen == VIEWS[5]:
+        sampling_views.beam_part(live, run()[0], name_of)
+    else:
+        chain()
 
 
 def in_depth() -> None:
@@ -57,6 +85,9 @@ def tasks() -> list[frame.Task]:
     settings, stages, _ = run()
     last = stages[-1]
     top = float(last.probabilities.max())
+    usual = replace(settings, order=sampling.TRANSFORMERS_ORDER)
+    as_usual = sampling.run_chain(logits, usual, live.ids)[-1].survivors
+    only_top_p = replace(sampling.SamplingSettings(), top_p=settings.top_p) == settings
     return [
         frame.Task(
             "Lower the temperature (but not to 0) until the top token passes 99 %.",
@@ -64,24 +95,19 @@ def tasks() -> list[frame.Task]:
             f"The top token has {top:.1%} at T = {settings.temperature:g}.",
         ),
         frame.Task(
-            "With top-p alone, keep between 2 and 10 tokens.",
-            2 <= last.survivors <= 10 and settings.top_p < 1 and not settings.top_k,
-            f"{last.survivors:,} tokens are left.",
+            "With top-p alone, every other step off, keep between 2 and 10 tokens.",
+            2 <= last.survivors <= 10 and settings.top_p < 1 and only_top_p,
+            f"{last.survivors:,} tokens are left"
+            + ("." if only_top_p else "; other steps are still on."),
         ),
         frame.Task(
-            "Find an order of the steps, temperature and a cut that leave another number of "
-            "tokens than transformers' order does.",
-            _order_matters(settings, last.survivors),
-            f"The order is {' → '.join(settings.order)}.",
+            "Find an order of the steps that leaves another number of tokens than transformers' "
+            "order does, with the same settings.",
+            as_usual != last.survivors,
+            f"{' → '.join(settings.order)} leaves {last.survivors:,}, transformers' order leaves "
+            f"{as_usual:,}.",
         ),
     ]
-
-
-def _order_matters(settings: sampling.SamplingSettings, survivors: int) -> bool:
-    from dataclasses import replace
-
-    usual = replace(settings, order=sampling.TRANSFORMERS_ORDER)
-    return sampling.run_chain(logits, usual, live.ids)[-1].survivors != survivors
 
 
 frame.views(visual, in_depth, tasks)

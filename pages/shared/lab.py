@@ -5,16 +5,23 @@ Nothing here runs the model anew for a prompt that was traced already.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.shared.live import cached_trace
+from pages.shared.live import PROMPT_CAP, Live, cached_trace
+from pages.shared.loading import loaded_model
 
 if TYPE_CHECKING:
     from engine.arrays import Array
+    from engine.beam import BeamTree
+    from engine.generate import TokenStep
     from engine.lm_head import LogitTerms, TopTokens
+    from engine.sampling import SamplingSettings
+    from engine.sharpness import Sharpness
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +56,69 @@ def logit_terms(source: str, ids: tuple[int, ...], token_id: int) -> LogitTerms:
     return lm_head.logit_terms(cached_trace(source, ids, ()), token_id)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def uniform(seed: int) -> float:
-    """Return the first random number of a seed, with which the first token is drawn."""
-    from engine.generate import uniforms
+@st.cache_resource(max_entries=16, show_spinner=False)
+def uniforms(seed: int, count: int) -> tuple[float, ...]:
+    """Return the first random numbers of a seed."""
+    from engine.generate import uniforms as numbers
 
-    return uniforms(seed, 1)[0]
+    return numbers(seed, count)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def other_prompt(source: str, text: str) -> tuple[tuple[int, ...], Array | None, str]:
+    """Read a second prompt: its ids, the logits after it, and what is wrong with it if anything."""
+    from engine.cached_pass import CachedPass
+
+    model = loaded_model(source)
+    if model is None:
+        raise RuntimeError("The model must be loaded before a prompt is read.")
+    ids = tuple(token.id for token in model.tokenizer.encode(text, add_bos=True))
+    if not text or not ids:
+        return ids, None, "The second prompt is empty: type a few words."
+    if len(ids) > PROMPT_CAP:
+        return ids, None, f"The second prompt has {len(ids):,} tokens; up to {PROMPT_CAP} are read."
+    return ids, CachedPass(model).advance(ids), ""
+
+
+def beams(live: Live, width: int, tokens: int, length_penalty: float) -> BeamTree:
+    """Search, with a bar that grows; kept by request in this session."""
+    from engine.beam import beam_search
+
+    bar = st.progress(0.0, text="Searching …")
+
+    def show(depth: int) -> None:
+        bar.progress(depth / tokens, text=f"Step {depth} of {tokens}")
+
+    tree = beam_search(
+        live.model,
+        live.ids,
+        width=width,
+        max_new_tokens=tokens,
+        length_penalty=length_penalty,
+        progress=show,
+    )
+    bar.empty()
+    return tree
+
+
+def written(live: Live, settings: SamplingSettings, tokens: int) -> Iterator[TokenStep]:
+    """Write from the page's prompt and seed with these settings."""
+    from engine.generate import generate
+
+    steps = generate(live.model, live.ids, settings, max_new_tokens=tokens, seed=live.seed)
+    with contextlib.closing(steps):
+        yield from steps
+
+
+def measure_sharpness(live: Live) -> Sharpness:
+    """Ask the running model all facts, with a bar that grows."""
+    from engine.sharpness import load_facts, measure
+
+    bar = st.progress(0.0, text="Asking …")
+
+    def show(done: int, total: int) -> None:
+        bar.progress(done / total, text=f"{done} of {total} prompts")
+
+    result = measure(live.model, load_facts(), progress=show)
+    bar.empty()
+    return result
