@@ -64,11 +64,16 @@ def serve(command: list[str]) -> None:
     Streamlit takes a folder named `pages` for its old kind of multipage app until `st.navigation`
     has run once, and greets a visitor whose first link leads to a page with “Page not found”. It
     is told before the first visit.
+
+    To print its address, a server that listens everywhere asks a service on the internet for it.
+    Nothing is to leave this machine, so that question is answered here.
     """
+    from streamlit import net_util
     from streamlit.runtime.pages_manager import PagesManager
     from streamlit.web import cli
 
     PagesManager.uses_pages_directory = False
+    net_util.get_external_ip = lambda: None
     cli.main(command, prog_name="streamlit")
 
 
