@@ -25,10 +25,17 @@ class CachedPass:
     Nothing outside refers to it: when the run forgets it, the cache is freed.
     """
 
-    def __init__(self, model: LanguageModel) -> None:
+    def __init__(self, model: LanguageModel, *, rewindable: bool = False) -> None:
+        """Begin with nothing read.
+
+        Args:
+            model: The model that reads.
+            rewindable: Keep every token's keys and values, so that `rewind` can go back. Without it
+                layers with a sliding window keep no more than their window.
+        """
         self._model = model
-        # With the config, layers with a sliding window keep no more than their window.
-        self._cache = DynamicCache(config=model.network.config)
+        # Only with the config does a cache know about windows; the mask does so in any case.
+        self._cache = DynamicCache() if rewindable else DynamicCache(config=model.network.config)
         self.milliseconds = 0.0
         """How long the last pass took, without waiting for its turn."""
 
@@ -37,6 +44,11 @@ class CachedPass:
 
         The model's lock is held for this one pass, so that runs side by side take turns.
         """
+        logits: npt.NDArray[np.float32] = self.advance_many(ids, 1)[0]
+        return logits
+
+    def advance_many(self, ids: Sequence[int], last: int) -> npt.NDArray[np.float32]:
+        """Read further tokens and return the logits [last, V] after each of the last ones."""
         model = self._model
         # inference_mode counts for the thread that enters it, so it is entered at each pass.
         with model.lock, torch.inference_mode():
@@ -45,11 +57,20 @@ class CachedPass:
                 input_ids=torch.tensor([list(ids)], device=model.network.device),
                 cache=self._cache,
                 use_cache=True,
-                logits_to_keep=1,
+                logits_to_keep=last,
             )
-            logits: npt.NDArray[np.float32] = output.logits[0, -1].float().cpu().numpy()
+            logits: npt.NDArray[np.float32] = output.logits[0, -last:].float().cpu().numpy()
             self.milliseconds = (time.perf_counter() - start) * 1000
         return logits
+
+    def rewind(self, tokens: int) -> None:
+        """Forget what was read after the first `tokens`: the cache is as if it had never been.
+
+        Only for a rewindable pass; to go forward is not possible.
+        """
+        surplus = self.tokens - tokens
+        if surplus > 0:
+            self._cache.crop(-surplus)
 
     @property
     def tokens(self) -> int:

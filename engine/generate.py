@@ -27,7 +27,15 @@ from engine.token_step import StopReason, TokenStep, alternatives, top
 if TYPE_CHECKING:
     from engine.model import LanguageModel
 
-__all__ = ["StopReason", "TokenStep", "generate", "top", "uniforms"]
+__all__ = [
+    "StopReason",
+    "TokenStep",
+    "checked_prompt",
+    "generate",
+    "random_numbers",
+    "top",
+    "uniforms",
+]
 
 
 def generate(
@@ -68,7 +76,7 @@ def generate(
             seed that is not a whole number of 64 bits, an empty stop string.
         SettingsError: At once: a bias for an id outside the vocabulary, or for all of it -inf.
     """
-    prompt = _checked_prompt([*ids, *written], model)
+    prompt = checked_prompt([*ids, *written], model)
     _check_ids(forced, model)
     if max_new_tokens < 1:
         raise EngineError(f"The token budget must be at least 1, but is {max_new_tokens}.")
@@ -91,8 +99,18 @@ def uniforms(seed: int, count: int) -> tuple[float, ...]:
     Raises:
         EngineError: The seed is not a whole number of 64 bits.
     """
+    uniform = random_numbers(seed)
+    return tuple(uniform() for _ in range(count))
+
+
+def random_numbers(seed: int) -> Callable[[], float]:
+    """Return a function that gives one run's random numbers in [0, 1), one a call.
+
+    Raises:
+        EngineError: The seed is not a whole number of 64 bits.
+    """
     generator = _generator(seed)
-    return tuple(_uniform(generator) for _ in range(count))
+    return lambda: _uniform(generator)
 
 
 class _Run:
@@ -212,8 +230,12 @@ def _uniform(generator: torch.Generator) -> float:
     return float(torch.rand((), dtype=torch.float64, generator=generator))
 
 
-def _checked_prompt(ids: Sequence[int], model: LanguageModel) -> list[int]:
-    """Return the prompt as plain ints for which there is room in the model."""
+def checked_prompt(ids: Sequence[int], model: LanguageModel) -> list[int]:
+    """Return the prompt as plain ints for which there is room in the model.
+
+    Raises:
+        EngineError: No tokens, too many, or an id that does not exist.
+    """
     prompt = [int(token_id) for token_id in ids]
     architecture = model.architecture
     if not prompt:
