@@ -7,7 +7,7 @@ exception or a request that leaves the machine; the server's log must be free of
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
@@ -29,6 +29,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.browser)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, object]:
+    """Give all skips of the tier one place, so that the summary says it in one line."""
+    report = yield
+    if report.skipped and HOW_TO_GET_ONE in str(report.longrepr):
+        report.longrepr = (str(HERE), 1, HOW_TO_GET_ONE)
+    return report
 
 
 @pytest.fixture(scope="session")
