@@ -1,0 +1,60 @@
+"""The guides keep up with the code: stages, examples, settings, names on buttons, links."""
+
+from __future__ import annotations
+
+import re
+
+from components.presets import PRESETS
+from components.sampling_presets import PRESETS as SETTINGS
+from components.stages import STAGES
+from tests.sources import ROOT, sources
+
+GUIDE = (ROOT / "docs/teachers-guide.md").read_text(encoding="utf-8")
+DEPLOYMENT = (ROOT / "docs/deployment.md").read_text(encoding="utf-8")
+
+
+def test_the_guide_has_a_question_and_a_misconception_for_every_page_in_order():
+    parts = GUIDE.split("\n### ")[1:]
+    assert [part.splitlines()[0] for part in parts] == [stage.title for stage in STAGES]
+    for part in parts:
+        for word in ("**Ask:**", "**Click:**", "**See:**", "**Misconception:**"):
+            assert word in part, f"{part.splitlines()[0]} says nothing under {word}"
+
+
+def test_the_guide_lists_the_examples_as_they_are():
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|[^|]+\|$", GUIDE, re.MULTILINE)
+    for preset in PRESETS:
+        assert (preset.name, preset.prompt) in rows
+
+
+def test_what_the_guide_tells_to_click_is_on_the_screen():
+    code = "\n".join(source.text for source in sources("app", "components", "pages"))
+    code += "\n".join(preset.name for preset in SETTINGS) + "Write 20"
+    clicks = re.findall(r"^- \*\*(?:Click|Then):\*\*.*(?:\n  .*)*", GUIDE, re.MULTILINE)
+    found = (name for click in clicks for name in re.findall(r'"([^"]+)"', click))
+    named = {" ".join(name.split()) if "\n" in name else name for name in found}
+    typed = {"Hi", "#7042", " Paris"}
+    assert named - typed
+    assert [name for name in sorted(named - typed) if name.rstrip(".") not in code] == []
+
+
+def test_the_minutes_of_both_routes_add_up():
+    for total in (45, 90):
+        part = GUIDE.split(f"\n## {total} minutes\n")[1].split("\n## ")[0]
+        minutes = [int(number) for number in re.findall(r"^\| (\d+) \|", part, re.MULTILINE)]
+        assert sum(minutes) == total
+
+
+def test_every_setting_is_described_for_operators():
+    used = {
+        name
+        for source in sources("app", "engine", "components", "pages")
+        for name in re.findall(r"TOKEN_BY_TOKEN_\w+", source.text)
+    }
+    assert set(re.findall(r"TOKEN_BY_TOKEN_\w+", DEPLOYMENT)) == used
+
+
+def test_links_lead_to_files():
+    for text in (GUIDE, DEPLOYMENT):
+        for target in re.findall(r"\]\(([^)#:]+)\)", text):
+            assert (ROOT / "docs" / target).exists(), target
