@@ -149,3 +149,22 @@ def why_subtract(steps: SoftmaxSteps) -> None:
         f"{'infinity' if np.isinf(far) else f'{far:.3g}'}: the division would give no number "
         "(NaN). At a temperature of 0.1 all logits are ten times as large."
     )
+
+
+def entropy_words(bits: float, choices: float, vocabulary: int) -> None:
+    """Say how uncertain the distribution is."""
+    st.markdown(
+        f"Entropy **{bits:.2f} bits**: as uncertain as a draw among **{choices:,.1f}** equally "
+        f"likely tokens (effective number of choices), out of {vocabulary:,}."
+    )
+
+
+def no_answer_words(different: int, vocabulary: int) -> None:
+    """Say that the distribution is all the model produces."""
+    st.markdown(
+        f"**This distribution is all that the model produces.** There is no answer in it, no text "
+        f"and no decision: one vector gave {vocabulary:,} scores, once. The table draws from that "
+        f"same distribution with ten seeds and gets **{different}** different "
+        f"token{'s' * (different != 1)}. Which one you read is decided outside the model, by the "
+        "next stage (sampling) and a random number."
+    )

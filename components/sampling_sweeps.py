@@ -63,11 +63,17 @@ def temperature_figure(
     figure.add_vline(x=at, line={"color": theme.PICKED, "width": 2, "dash": "dot"})
     figure.update_layout(
         showlegend=True,
-        legend={"orientation": "h", "y": -0.18, "yanchor": "top"},
-        yaxis2={"overlaying": "y", "side": "right", "showgrid": False, "rangemode": "tozero"},
+        legend={"orientation": "h", "y": -0.22, "yanchor": "top"},
+        yaxis2={
+            "overlaying": "y",
+            "side": "right",
+            "showgrid": False,
+            "range": [0, 16.32],
+            "dtick": 4,
+        },
     )
     figure.update_layout(yaxis={"range": [0, 1.02], "tickformat": ".0%"})
-    figure.update_xaxes(title="temperature", showgrid=False)
+    figure.update_xaxes(title="temperature", showgrid=False, range=[0, 3.02], dtick=0.5)
     return figure
 
 
@@ -101,12 +107,21 @@ def nucleus_figure(
                 hovertemplate=f"{label}<br>p = %{{x:.2f}} keeps %{{y:,}}<extra></extra>",
             )
         )
-    figure.add_hline(
-        y=k,
-        line={"color": theme.NEGATIVE, "width": 2, "dash": "dash"},
-        annotation={"text": f"top-k {k} keeps {k} everywhere", "font": {"color": theme.NEGATIVE}},
+    figure.add_trace(
+        go.Scatter(
+            x=[0, 1],
+            y=[k, k],
+            name=f"top-k {k}, for comparison",
+            mode="lines",
+            line={"color": theme.NEGATIVE, "width": 2, "dash": "dash"},
+            hovertemplate=f"top-k {k} keeps {k}<extra></extra>",
+        )
     )
     figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.2, "yanchor": "top"})
-    figure.update_yaxes(type="log", title="tokens kept", dtick=1, tickformat=",d")
+    most = max(int(np.max(counts)) for _, counts in sizes)
+    top = float(np.log10(max(most, k))) + 0.2
+    figure.update_yaxes(
+        type="log", title="tokens kept", dtick=1, tickformat=",d", range=[-0.1, top]
+    )
     figure.update_xaxes(title="p", showgrid=False, range=[0, 1.01])
     return figure

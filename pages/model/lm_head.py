@@ -13,9 +13,9 @@ from components.lm_head_depth import in_depth_words
 from components.sampling_rows import percent
 from components.text import markdown, visible
 from engine import distribution
-from pages.shared import frame, lab
+from pages.shared import frame, head_views, lab
 
-VIEWS = ("Top 20", "All scores", "Softmax")
+VIEWS = ("Top 20", "All scores", "Softmax", "Two prompts", "No answer inside")
 
 live = frame.live_prompt()
 tokenizer = live.model.tokenizer
@@ -52,11 +52,7 @@ def everything() -> None:
     mass = distribution.mass_by_rank(probabilities)
     half, most = (distribution.tokens_for_mass(mass, share) for share in (0.5, 0.9))
     choices = distribution.effective_choices(scores.entropy_bits)
-    st.markdown(
-        f"Entropy **{scores.entropy_bits:.2f} bits**: as uncertain as a draw among "
-        f"**{choices:,.1f}** equally likely tokens (effective number of choices), out of "
-        f"{len(logits):,}."
-    )
+    view.entropy_words(scores.entropy_bits, choices, len(logits))
     left, right = st.columns(2)
     first = int(best.ids[0])
     marks = [(name_of(first), float(logits[first]))]
@@ -92,7 +88,16 @@ def visual() -> None:
         "View", VIEWS, default=VIEWS[0], key=state.HEAD_VIEW, bind="query-params",
         label_visibility="collapsed", required=True,
     )  # fmt: skip
-    {VIEWS[0]: top_scores, VIEWS[1]: everything, VIEWS[2]: softmax_view}[chosen or VIEWS[0]]()
+    if chosen == VIEWS[1]:
+        everything()
+    elif chosen == VIEWS[2]:
+        softmax_view()
+    elif chosen == VIEWS[3]:
+        head_views.two_prompts(live, logits, name_of)
+    elif chosen == VIEWS[4]:
+        head_views.no_answer(live, logits, probabilities, name_of)
+    else:
+        top_scores()
 
 
 def in_depth() -> None:

@@ -48,6 +48,20 @@ def scores(source: str, ids: tuple[int, ...]) -> Scores:
     return Scores(logits, probabilities, best, lm_head.entropy(probabilities))
 
 
+def top(logits: Array, count: int) -> TopTokens:
+    """Return the likeliest tokens of any row of logits."""
+    from engine import lm_head
+
+    return lm_head.top(logits, count)
+
+
+def bits(logits: Array) -> float:
+    """Return the entropy of any row of logits, in bits."""
+    from engine import lm_head
+
+    return lm_head.entropy(lm_head.softmax(logits))
+
+
 @st.cache_resource(max_entries=32, show_spinner=False)
 def logit_terms(source: str, ids: tuple[int, ...], token_id: int) -> LogitTerms:
     """Return one token's score as a sum."""

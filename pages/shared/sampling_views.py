@@ -21,6 +21,7 @@ from components.sampling_presets import PRESETS, settings_of
 from components.sampling_sweeps import nucleus_figure, temperature_figure
 from components.sharpness_view import fact_table, recorded, sharpness_chart, sharpness_words
 from components.text import markdown, visible
+from components.written import written_line
 from engine import sampling, sampling_lab
 from pages.shared import lab
 
@@ -111,10 +112,11 @@ def compare_view(live: Live, chain: sampling.SamplingSettings, name_of: Names) -
         chosen.append((name, chain if name == CHAIN else settings_of(name)))
     rows = [sampling.final_probabilities(logits, s, live.ids) for _, s in chosen]
     likeliest = np.argsort(-np.maximum(*rows), kind="stable")[:10]
-    ids = [int(i) for i in likeliest]
+    ids = [int(i) for i in likeliest if max(row[i] for row in rows) > 0]
     high = float(max(row.max() for row in rows))
     for side, column, (name, _), row in zip("AB", columns, chosen, rows, strict=True):
-        title = f"{side}, {name}: {int((row > 0).sum()):,} tokens can be drawn"
+        count = int((row > 0).sum())
+        title = f"{side}, {name}: {count:,} token{'s' * (count != 1)} can be drawn"
         pieces = [live.model.tokenizer.bytes_of(i) for i in ids]
         figure = bars(
             ids, pieces, row[ids], title=title, key=f"ab_{side}", kept=row[ids] > 0, high=high
@@ -131,24 +133,20 @@ def _write_both(
 ) -> None:
     """Write with A and with B from the same seed; what is there when Stop is pressed stays."""
     request = (live.model.source, live.ids, live.seed, tuple(settings for _, settings in chosen))
-    kept = st.session_state.setdefault("ab_texts", {"request": None, "texts": ["", ""]})
+    kept = st.session_state.setdefault("ab_texts", {"request": None, "tokens": [[], []]})
     with st.container(horizontal=True):
         start = st.button("Write 40 tokens with both", key="ab_write", icon=":material/edit_note:")
         st.button("Stop", key="ab_stop", icon=":material/stop:")
     places = [column.empty() for column in columns]
     if start:
-        kept.update(request=request, texts=["", ""])
+        kept.update(request=request, tokens=[[], []])
         for number, (_, settings) in enumerate(chosen):
             for step in lab.written(live, settings, 40):
-                kept["texts"][number] += step.text
-                places[number].markdown(_text_so_far(live, kept["texts"][number]))
+                kept["tokens"][number].append((step.id, step.data))
+                places[number].html(written_line(live.request.prompt, kept["tokens"][number]))
     elif kept["request"] == request:
         for number, place in enumerate(places):
-            place.markdown(_text_so_far(live, kept["texts"][number]))
-
-
-def _text_so_far(live: Live, text: str) -> str:
-    return f"{markdown(visible(live.request.prompt))}**{markdown(visible(text)) or '…'}**"
+            place.html(written_line(live.request.prompt, kept["tokens"][number]))
 
 
 def sharpness_part(live: Live) -> None:
