@@ -24,7 +24,7 @@ page_of = {
         entry.page,
         title=entry.title,
         icon=entry.icon,
-        url_path=entry.url,
+        url_path=entry.url or None,
         default=entry is STAGES[0],
         help=entry.question,
     )

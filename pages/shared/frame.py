@@ -61,7 +61,7 @@ def _strip(current: Stage, known: Facts | None) -> None:
     chips = [
         StageChip(
             key=entry.key,
-            label=entry.title,
+            label=entry.short or entry.title,
             fact="" if known is None else entry.chip(known),
             current=entry.key == current.key,
         )
