@@ -91,7 +91,7 @@ def explanation(found: OrderComparison, positions: str) -> str:
     """Say what the figure means, from its values."""
     on, off = found.with_position, found.without_position
     if not found.same_tokens:
-        return "The two texts are not two orders of the same tokens, so every layer may differ."
+        return "So every layer may differ, the first one without positions too."
     blind = off.differences[0] <= 1e-6
     first = (
         f"**Layer 0, position off: {share(off.differences[0])}**, which is rounding. Attention is "
