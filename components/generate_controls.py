@@ -88,18 +88,25 @@ def run_buttons(
         )
 
 
+def budget_control() -> int:
+    """Draw the token budget and return it."""
+    entry = state.limit(state.MAX_NEW_TOKENS)
+    return int(
+        st.slider(
+            "Tokens to write, at most",
+            int(entry.low),
+            int(entry.high),
+            int(entry.default),
+            key=state.MAX_NEW_TOKENS,
+            bind="query-params",
+            help="The token budget: a run ends when it has written so many.",
+        )
+    )
+
+
 def budget_and_stops() -> tuple[int, tuple[str, ...]]:
     """Draw the token budget and the stop strings, both in the link, and return them."""
-    entry = state.limit(state.MAX_NEW_TOKENS)
-    budget = st.slider(
-        "Tokens to write, at most",
-        int(entry.low),
-        int(entry.high),
-        int(entry.default),
-        key=state.MAX_NEW_TOKENS,
-        bind="query-params",
-        help="The token budget: a run ends when it has written so many.",
-    )
+    budget = budget_control()
     text = st.text_input(
         "Stop strings",
         key=state.STOP,
@@ -110,7 +117,7 @@ def budget_and_stops() -> tuple[int, tuple[str, ...]]:
     stops, problem = parse_stops(text)
     if problem:
         st.warning(markdown(problem))
-    return int(budget), stops
+    return budget, stops
 
 
 def why_it_ended(answer: tuple[Written, ...]) -> str:

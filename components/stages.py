@@ -45,6 +45,8 @@ class Stage:
     """Folder under `pages/` that holds the script `<key>.py`."""
     chip: Callable[[Facts], str]
     """This prompt's own fact for the strip."""
+    short: str = ""
+    """The title in one or two words, for the strip; empty where the title is that short."""
 
     @property
     def page(self) -> str:
@@ -53,8 +55,8 @@ class Stage:
 
     @property
     def url(self) -> str:
-        """Path of the page in the browser's address."""
-        return self.key.replace("_", "-")
+        """Path of the page in the browser's address; the overview is at the root."""
+        return "" if self.key == "overview" else self.key.replace("_", "-")
 
 
 STAGES: tuple[Stage, ...] = (
@@ -70,6 +72,7 @@ STAGES: tuple[Stage, ...] = (
         icon=":material/route:",
         folder="overview",
         chip=lambda facts: "text in, text out",
+        short="Pipeline",
     ),
     Stage(
         key="tokenizer",
@@ -92,7 +95,8 @@ STAGES: tuple[Stage, ...] = (
         section="Prompt",
         icon=":material/grid_on:",
         folder="prompt",
-        chip=lambda facts: f"{facts.width} numbers each",
+        chip=lambda facts: f"{facts.width:,} numbers each",
+        short="Embedding",
     ),
     Stage(
         key="attention",
@@ -118,7 +122,8 @@ STAGES: tuple[Stage, ...] = (
         section="Model",
         icon=":material/layers:",
         folder="model",
-        chip=lambda facts: f"{facts.ff_width:,} neurons a layer",
+        chip=lambda facts: f"{facts.ff_width:,} neurons",
+        short="Feed-forward",
     ),
     Stage(
         key="lm_head",
@@ -158,6 +163,20 @@ STAGES: tuple[Stage, ...] = (
         icon=":material/autorenew:",
         folder="output",
         chip=lambda facts: "one token a step",
+    ),
+    Stage(
+        key="speculative",
+        title="Speculative decoding",
+        question="How can a small draft make it faster and change nothing?",
+        answer=(
+            "It guesses several tokens, the model checks all of them in one pass, and a rejected "
+            "one is redrawn so that the distribution stays the model's own."
+        ),
+        section="Output",
+        icon=":material/fast_forward:",
+        folder="output",
+        chip=lambda facts: "guess, then check",
+        short="Speculative",
     ),
 )
 

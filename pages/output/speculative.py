@@ -1,0 +1,128 @@
+"""Speculative decoding: how a small draft can make it faster and change nothing."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components import draft_rounds, speculative_depth, state
+from components.chart import chart
+from components.generate_controls import budget_control
+from components.text import markdown
+from engine.errors import EngineError
+from pages.shared import draft_looks, drafting, frame
+
+live = frame.live_prompt()
+layers = live.model.architecture.layers
+
+
+def controls(running: bool) -> drafting.Choice:
+    """Draw the draft, its settings and the buttons."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="draft_controls"):
+        kind = st.segmented_control(
+            *("Draft", drafting.kinds(live)),
+            default=drafting.LOOKUP,
+            required=True,
+            key=state.DRAFT,
+            bind="query-params",
+        )
+        depth = layers // 3
+        if kind == drafting.EARLY_EXIT and layers > 2:
+            depth = st.slider(
+                *("First N layers", 1, layers - 1, max(layers // 3, 1)),
+                key=state.EXIT_LAYERS,
+                bind="query-params",
+            )
+        k = st.slider("k, guesses a round", 1, 8, 4, key=state.GUESSES, bind="query-params")
+        budget = budget_control()
+        with st.container(horizontal=True, width="content"):
+            st.button(
+                *("Race", "race"),
+                type="primary",
+                icon=":material/play_arrow:",
+                disabled=running,
+                on_click=lambda: st.session_state.update({drafting.RACING: True}),
+            )
+            st.button("Stop", "stop_race", icon=":material/stop_circle:", disabled=not running)
+    return drafting.Choice(kind or drafting.LOOKUP, max(depth, 1), k, budget)
+
+
+def race(choice: drafting.Choice) -> None:
+    """Write with and without a draft, in turns; Stop ends both within a pass."""
+    place, bar = st.empty(), st.progress(0.0)
+    try:
+        for found in drafting.run(live, choice):
+            place.html(draft_rounds.rounds_html([lap.round for lap in found if lap.round]))
+            count = sum(len(lap.steps) for lap in found)
+            bar.progress(min(count / choice.budget, 1.0), text=f"{count} tokens each way")
+    except EngineError as error:
+        st.session_state["draft_problem"] = str(error)
+    st.rerun()
+
+
+def one_round(choice: drafting.Choice) -> None:
+    """Draw the rounds, and the chosen one with its numbers."""
+    rounds = [lap.round for lap in drafting.laps(live, choice) if lap.round]
+    left, right = st.columns([1.5, 1], gap="large")
+    most = max(len(rounds), 2)
+    with right:
+        st.session_state["round"] = min(st.session_state.get("round", 1), len(rounds))
+        number = st.slider("Round", 1, most, key="round", disabled=len(rounds) < 2)
+        part = rounds[min(number, len(rounds)) - 1]
+        st.markdown(draft_rounds.round_words(part))
+        if part.residual:
+            figure = draft_rounds.residual_bars(part, live.model.tokenizer.bytes_of, key="residual")
+            chart(figure, key="residual", alt="What a rejected guess was redrawn from, as bars")
+    with left:
+        st.html(draft_rounds.rounds_html(rounds, selected=part.index))
+        st.html(draft_rounds.legend())
+
+
+def visual() -> None:
+    """Draw the race, its rounds, and the two questions: does it pay, and is it the same?"""
+    running = st.session_state.pop(drafting.RACING, False)
+    choice = controls(running)
+    problem = st.session_state.pop("draft_problem", None)
+    if problem:
+        st.error(markdown(problem))
+    if running:
+        race(choice)
+    laps = drafting.laps(live, choice)
+    if laps and any(lap.round for lap in laps):
+        figure = draft_rounds.race_lanes(laps, key="lanes")
+        chart(figure, key="lanes", alt="Speculative and plain decoding on one clock")
+        equal = drafting.same_text(laps)
+        st.markdown(draft_rounds.same_words(same=equal, greedy=live.settings.greedy))
+        one_round(choice)
+    else:
+        st.caption("Press Race: the draft guesses, the model checks, plain decoding runs beside.")
+    pays, same = st.tabs(["When does it pay?", "Same distribution?"], on_change="rerun")
+    if pays.open:
+        with pays:
+            draft_looks.comparison(live, choice)
+    if same.open:
+        with same:
+            draft_looks.law(live.seed)
+
+
+def in_depth() -> None:
+    """Write the rule and the formula with the last race's numbers."""
+    laps, k = drafting.last(live)
+    rounds = [lap.round for lap in laps if lap.round]
+    speculative_depth.rule(next(iter(rounds), None), drafting.summed(laps, k), k)
+    speculative_depth.rest()
+
+
+def tasks() -> list[frame.Task]:
+    """Return what to try, checked on the last race."""
+    laps, k = drafting.last(live)
+    rounds = [lap.round for lap in laps if lap.round]
+    found = speculative_depth.tasks(
+        rounds,
+        drafting.summed(laps, k),
+        greedy=live.settings.greedy,
+        same=drafting.same_text(laps),
+    )
+    return [frame.Task(*task) for task in found]
+
+
+frame.views(visual, in_depth, tasks)

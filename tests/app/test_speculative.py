@@ -1,0 +1,68 @@
+"""The speculative decoding page without a browser: races, their texts, and what pays."""
+
+from __future__ import annotations
+
+import pytest
+
+LINK = {"prompt": "The cat sat on the mat. The cat sat", "max_new_tokens": "8", "temperature": "0"}
+
+
+def said(at):
+    kinds = ("markdown", "caption", "warning", "error")
+    return "\n".join(element.value for kind in kinds for element in at.get(kind))
+
+
+def laps(at):
+    return at.session_state["draft_race"][1]
+
+
+@pytest.fixture
+def page(open_app):
+    return open_app("speculative", **LINK)
+
+
+@pytest.mark.parametrize("kind", ["Prompt lookup", "Early exit"])
+def test_a_greedy_race_gives_the_same_text_twice(page, kind):
+    page.segmented_control(key="draft").set_value(kind).run()
+    page.button(key="race").click().run()
+    assert not page.exception
+    fast = [token_id for lap in laps(page) if lap.round for token_id in lap.round.ids]
+    assert fast == [step.id for lap in laps(page) for step in lap.steps]
+    assert "both texts are the same" in said(page)
+
+
+def test_a_race_is_that_of_its_settings(page):
+    page.button(key="race").click().run()
+    assert page.get("plotly_chart")
+    page.slider(key="guesses").set_value(2).run()
+    assert "Press Race" in said(page)
+
+
+def test_each_round_tells_its_numbers(page):
+    page.slider(key="temperature").set_value(1.5).run()
+    page.segmented_control(key="draft").set_value("Early exit").run()
+    page.button(key="race").click().run()
+    rounds = [lap.round for lap in laps(page) if lap.round]
+    rejected = next((part for part in rounds if part.residual), None)
+    assert rejected is not None
+    if len(rounds) > 1:
+        page.slider(key="round").set_value(rejected.index + 1).run()
+    assert not page.exception
+    assert "redrawn in its place" in said(page)
+
+
+def test_what_pays_is_measured_for_each_k(page):
+    page.button(key="compare").click().run()
+    assert not page.exception
+    measured = page.session_state["draft_pays"][1]
+    assert [row.k for row in measured] == list(range(1, 9))
+    assert "pay" in said(page)
+
+
+def test_in_depth_and_tasks_follow_the_race(page):
+    page.button(key="race").click().run()
+    for view in ("In depth", "Try this"):
+        page.session_state["view"] = view
+        page.run()
+        assert not page.exception
+    assert "greedy, same text" in said(page)
