@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -22,7 +23,21 @@ if TYPE_CHECKING:
     from engine.tokenizer import Token
     from engine.trace import Trace
 
-PROMPT_CAP = int(os.environ.get("TOKEN_BY_TOKEN_CAP", "256"))
+CAP_VARIABLE, USUAL_CAP = "TOKEN_BY_TOKEN_CAP", 256
+
+
+def read_cap(text: str) -> int:
+    """Return the cap that the operator set; the usual one, and a line in the log, if it is none."""
+    if text.strip().isdecimal() and int(text) > 0:
+        return int(text)
+    logging.getLogger(__name__).warning(
+        "%s is “%s”, which is no whole number of at least 1, so the cap is %d tokens.",
+        *(CAP_VARIABLE, text, USUAL_CAP),
+    )
+    return USUAL_CAP
+
+
+PROMPT_CAP = read_cap(os.environ.get(CAP_VARIABLE, str(USUAL_CAP)))
 """Most tokens of a prompt on the traced pages."""
 
 

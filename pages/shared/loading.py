@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.text import markdown
+from engine.weights import DEFAULT
 
 if TYPE_CHECKING:
     from engine.model import LanguageModel
-
-DEFAULT_SOURCE = "SmolLM2-135M-Instruct"
 
 
 def allowed_sources() -> tuple[str, ...]:
@@ -26,7 +25,7 @@ def allowed_sources() -> tuple[str, ...]:
     """
     listed = os.environ.get("TOKEN_BY_TOKEN_MODELS", "")
     sources = tuple(entry.strip() for entry in listed.split(",") if entry.strip())
-    return sources or (DEFAULT_SOURCE,)
+    return sources or (DEFAULT,)
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,8 @@ class LoadState:
     total: int | None
     model: LanguageModel | None = None
     error: str | None = None
+    note: str = ""
+    """What is out of the ordinary: a damaged file, another process at work."""
 
 
 class Loader:
@@ -70,7 +71,9 @@ class Loader:
             return
 
         def report(progress: Progress) -> None:
-            self._state = LoadState(progress.stage, progress.done, progress.total)
+            self._state = LoadState(
+                progress.stage, progress.done, progress.total, note=progress.note
+            )
 
         try:
             model = load_model(self.source, progress=report)
@@ -128,14 +131,18 @@ def wait_for_model(source: str) -> LanguageModel:
 
 
 def describe(state: LoadState) -> tuple[float, str]:
-    """Return how much of a stage is done (0 to 1) and the sentence that says so."""
+    """Return how much of a stage is done (0 to 1) and, as Markdown, the sentence that says so."""
     fraction = min(state.done / state.total, 1.0) if state.total else 0.0
+    return fraction, f"{markdown(state.note)} {_stage_in_words(state)}".strip()
+
+
+def _stage_in_words(state: LoadState) -> str:
     megabytes = f"{state.done / 1e6:.0f}"
     if state.stage == "download":
         of = f" of {state.total / 1e6:.0f}" if state.total else ""
-        return fraction, f"Fetching the model, once: {megabytes}{of} MB"
+        return f"Fetching the model, once: {megabytes}{of} MB"
     if state.stage == "convert":
-        return fraction, "Unpacking the model, once (about 20 seconds) …"
+        return "Unpacking the model, once (about 20 seconds) …"
     if state.stage == "load":
-        return fraction, "Loading the model …"
-    return 0.0, "Starting …"
+        return "Loading the model …"
+    return "Starting …"
