@@ -10,11 +10,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components import state, theme
-from components.chart import frame, packed, token_labels
+from components.chart import chart, frame, packed, token_labels
 from components.heatmap import heatmap, selected_cell
 from components.lines import lines
+from components.text import markdown, visible
 from components.text import plotly as escape
-from components.text import visible
 
 if TYPE_CHECKING:
     from engine.attribution import Attribution
@@ -131,6 +131,29 @@ def answer_selector(ids: Sequence[int], bytes_of: BytesOf, encode: Callable[[str
     return int(found[0].id) if found else int(token)
 
 
+def show_token(path: TokenPath, found: Attribution, piece: bytes, *, layer: int) -> None:
+    """Draw a token's path through the layers and what raised its score.
+
+    Args:
+        path: the token's readings.
+        found: its score as a sum.
+        piece: its bytes.
+        layer: the chosen layer, marked.
+    """
+    name = visible(piece, limit=14)
+    chart(
+        path_figure(path, name, layer=layer, key="path"),
+        key="path",
+        alt=f"Rank and probability of {name} after every block",
+    )
+    chart(
+        attribution_figure(found, name, layer=layer, key="attribution"),
+        key="attribution",
+        alt=f"What each layer adds to the score of {name}",
+    )
+    st.caption(sum_words(found, markdown(name)))
+
+
 def path_figure(path: TokenPath, name: str, *, layer: int, key: str) -> go.Figure:
     """Draw a token's probability and rank after every block.
 
@@ -159,6 +182,12 @@ def path_figure(path: TokenPath, name: str, *, layer: int, key: str) -> go.Figur
         height=300,
     )
     figure.update_yaxes(autorange="reversed")
+    _add_probability(figure, path)
+    return figure
+
+
+def _add_probability(figure: go.Figure, path: TokenPath) -> None:
+    """Draw the probability on an axis of its own, at the right."""
     figure.add_trace(
         go.Scatter(
             x=list(range(len(path.probabilities))),
@@ -183,7 +212,6 @@ def path_figure(path: TokenPath, name: str, *, layer: int, key: str) -> go.Figur
             "title": "probability",
         },
     )
-    return figure
 
 
 def attribution_figure(found: Attribution, name: str, *, layer: int, key: str) -> go.Figure:

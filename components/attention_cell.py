@@ -9,8 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components import theme
-from components.chart import chart, frame, packed
+from components.chart import chart
+from components.signed_bars import signed_bars
 from components.strips import robust_limit, strip
 from components.text import markdown, visible
 
@@ -59,39 +59,14 @@ def products_figure(terms: ScoreTerms, *, key: str) -> go.Figure:
         names.append(f"{len(terms.q) - len(shown)} others")
         values.append(rest)
         texts.append(f"{rest:.2f}")
-    figure = frame(
-        f"q·k = {terms.dot:.2f}: the largest of its {len(terms.q)} products",
-        height=70 + 27 * len(values),
-        revision=key,
-        bargap=0.25,
+    return signed_bars(
+        names,
+        values,
+        title=f"q·k = {terms.dot:.2f}: the largest of its {len(terms.q)} products",
+        key=key,
+        texts=texts,
+        room=1.1,
     )
-    figure.add_trace(
-        go.Bar(
-            x=packed(values),
-            y=list(range(len(values))),
-            orientation="h",
-            marker={"color": [theme.POSITIVE if v >= 0 else theme.NEGATIVE for v in values]},
-            text=texts,
-            textposition="outside",
-            textfont={"size": 13, "color": theme.TEXT},
-            cliponaxis=False,
-            hoverinfo="skip",
-        )
-    )
-    span = max(abs(value) for value in values) or 1.0
-    low = min(0.0, *values)
-    figure.update_yaxes(
-        tickmode="array",
-        tickvals=list(range(len(values))),
-        ticktext=names,
-        range=[len(values) - 0.5, -0.5],
-        fixedrange=True,
-    )
-    figure.update_xaxes(
-        range=[low - (1.1 * span if low < 0 else 0.05 * span), max(0.0, *values) + 1.1 * span],
-        fixedrange=True,
-    )
-    return figure
 
 
 def show_cell(
@@ -129,33 +104,33 @@ def show_cell(
             alt=f"The largest products of the sum q·k = {terms.dot:.2f}",
         )
     with right:
-        limit = max(robust_limit(terms.q), robust_limit(terms.k))
-        for name, letter, vector in (
-            ("query", "q", terms.q),
-            ("key", "k", terms.k),
-            ("value", "v", value),
-        ):
-            owner = reader if letter == "q" else source
-            title = {
-                "q": f"Q · what token {query} asks for",
-                "k": f"K · what token {read} offers",
-                "v": f"V · what token {read} hands over: "
-                f"× {terms.probability:.4f} = a vector of length "
-                f"{terms.probability * float(np.linalg.norm(vector)):.2f}",
-            }[letter]
-            chart(
-                strip(
-                    vector,
-                    title=title,
-                    key=f"cell_{letter}",
-                    limit=None if letter == "v" else limit,
-                    columns=32,
-                    height=118,
-                ),
-                key=f"cell_{letter}",
-                alt=f"The {name} of {owner}, {len(vector)} numbers",
-            )
+        _vectors(terms, value, query=query, read=read)
         st.caption(
             f"Query head {head} reads key and value head {terms.kv_head}. Query and key are shown "
             "after position encoding."
         )
+
+
+def _vectors(terms: ScoreTerms, value: Array, *, query: int, read: int) -> None:
+    """Draw the query, the key and the value of the cell."""
+    limit = max(robust_limit(terms.q), robust_limit(terms.k))
+    handed = terms.probability * float(np.linalg.norm(value))
+    for letter, vector, title in (
+        ("q", terms.q, f"Q · what token {query} asks for"),
+        ("k", terms.k, f"K · what token {read} offers"),
+        (
+            "v",
+            value,
+            f"V · what token {read} hands over: × {terms.probability:.4f} = a vector of length "
+            f"{handed:.2f}",
+        ),
+    ):
+        figure = strip(
+            vector,
+            title=title,
+            key=f"cell_{letter}",
+            limit=None if letter == "v" else limit,
+            columns=32,
+            height=118,
+        )
+        chart(figure, key=f"cell_{letter}", alt=f"{title}, {len(vector)} numbers")

@@ -9,12 +9,18 @@ import numpy as np
 import streamlit as st
 
 from components.attention_cell import sum_in_words
+from components.attention_figures import KINDS
 
 if TYPE_CHECKING:
     from engine.architecture import Architecture
     from engine.attention import ScoreTerms
 
 Array = np.ndarray[Any, Any]
+
+AWAY_TASK = (
+    "Take **one head** away (“Take a part away”) so that the answer is at least 0.5 bits off. The "
+    "sweep over all heads shows where to look."
+)
 
 
 def show(
@@ -29,7 +35,6 @@ def show(
         place: layer, head, query and key of the cell.
     """
     layer, head, query, read = place
-    group = shape.heads // shape.kv_heads
     st.latex(
         r"\mathrm{pattern} = \mathrm{softmax}\!\left(\frac{q\,k^\top}{\sqrt{K}} + \mathrm{mask}"
         r"\right), \qquad \mathrm{head} = \mathrm{pattern}\; v, \qquad "
@@ -39,6 +44,27 @@ def show(
         f"**With your numbers** (layer {layer}, head {head}, token {query} reads token {read}): "
         f"{sum_in_words(terms)}."
     )
+    _kinds()
+    _shapes_and_limits(shape, tokens)
+
+
+def _kinds() -> None:
+    """Write how heads are told apart, with the thresholds."""
+    listed = "; ".join(
+        f"**{kind.name.lower()}**: on average at least {kind.threshold:.0%} on {kind.definition}"
+        for kind in KINDS
+    )
+    st.markdown(
+        f"**Kinds of heads.** A head is scored by its mean share of attention on this prompt, over "
+        f"all tokens but the first that have such a token to read. {listed}. These are rules of "
+        "thumb for finding heads to look at; on another prompt the same head may do something "
+        "else. The induction score follows Olsson et al. (2022)."
+    )
+
+
+def _shapes_and_limits(shape: Architecture, tokens: int) -> None:
+    """Write what the numbers are, what large models do, and what the view does not show."""
+    group = shape.heads // shape.kv_heads
     st.markdown(
         f"""
 **Shapes.** Each of the T = {tokens} tokens has a vector of D = {shape.width} numbers. Three

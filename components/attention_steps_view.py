@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 from components import state
@@ -80,7 +81,7 @@ STEPS: tuple[Step, ...] = (
     ),
 )
 
-_TITLES = {
+_TITLES: Mapping[str, str] = {
     "q_raw": "Q before position",
     "k_raw": "K before position",
     "q": "Q with position",
@@ -133,11 +134,23 @@ def show_step(step: Step, run: HeadSteps, pieces: Sequence[bytes], token: int) -
     columns = st.columns(len(step.fields), gap="medium")
     for column, name in zip(columns, step.fields, strict=True):
         with column:
-            _matrix(name, np.asarray(getattr(run, name)), pieces, token, run)
+            chart(
+                step_figure(name, run, pieces),
+                key=f"step_{name}",
+                alt=f"{_TITLES[name]}, layer {run.layer}, head {run.head}",
+            )
     st.caption(_check(step, run, token))
 
 
-def _matrix(name: str, values: Array, pieces: Sequence[bytes], token: int, run: HeadSteps) -> None:
+def step_figure(name: str, run: HeadSteps, pieces: Sequence[bytes]) -> go.Figure:
+    """Draw one matrix of a step.
+
+    Args:
+        name: a field of `HeadSteps`.
+        run: the head's steps.
+        pieces: the tokens' bytes.
+    """
+    values = np.asarray(getattr(run, name))
     labels = token_labels(pieces)
     square = name in SQUARE
     shown = values if square else values[:, :COLUMNS]
@@ -145,24 +158,19 @@ def _matrix(name: str, values: Array, pieces: Sequence[bytes], token: int, run: 
         shown = np.where(np.isfinite(run.masked), shown, np.nan)
     shown = np.where(np.isfinite(shown), shown, np.nan)
     limit = robust_limit(shown)
-    across = labels if square else [str(i) for i in range(shown.shape[1])]
     more = "" if square or shown.shape[1] == values.shape[1] else f" (first {COLUMNS} numbers)"
-    chart(
-        heatmap(
-            shown,
-            labels,
-            across,
-            title=f"{_TITLES[name]} [{values.shape[0]} × {values.shape[1]}]{more}",
-            key=f"step_{name}",
-            low=0.0 if name == "pattern" else -limit,
-            high=1.0 if name == "pattern" else limit,
-            row_name="token",
-            col_name="reads" if square else "number",
-            value_name="value",
-            height=int(np.clip(150 + 26 * len(labels), 300, 520)),
-        ),
+    return heatmap(
+        shown,
+        labels,
+        labels if square else [str(i) for i in range(shown.shape[1])],
+        title=f"{_TITLES[name]} [{values.shape[0]} × {values.shape[1]}]{more}",
         key=f"step_{name}",
-        alt=f"{_TITLES[name]}, layer {run.layer}, head {run.head}",
+        low=0.0 if name == "pattern" else -limit,
+        high=1.0 if name == "pattern" else limit,
+        row_name="token",
+        col_name="reads" if square else "number",
+        value_name="value",
+        height=int(np.clip(150 + 26 * len(labels), 300, 520)),
     )
 
 

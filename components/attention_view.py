@@ -89,12 +89,10 @@ def _options(level: str) -> Options:
     return Options(without_first, log, picture)
 
 
-def default_selection(scores: HeadScores, tokens: int) -> None:
-    """On the first visit open the head that looks one token back most, at the last token."""
-    layer, head = (int(i) for i in np.unravel_index(scores.previous.argmax(), scores.first.shape))
-    for key, value in ((state.LAYER, layer), (state.HEAD, head), (state.TOKEN, tokens - 1)):
-        if key not in st.session_state and key not in st.query_params:
-            st.session_state[key] = value
+def first_head(scores: HeadScores) -> tuple[int, int]:
+    """Return the layer and head to open with: the one that looks one token back most."""
+    layer, head = np.unravel_index(scores.previous.argmax(), scores.previous.shape)
+    return int(layer), int(head)
 
 
 def go_to_head(layer: int, head: int) -> None:

@@ -9,8 +9,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components import theme
-from components.chart import chart, frame, packed
+from components.chart import chart
 from components.heatmap import heatmap
+from components.signed_bars import signed_bars
 from components.strips import strip
 
 if TYPE_CHECKING:
@@ -114,33 +115,12 @@ def show_attention(outputs: Array, layer: int, token: int) -> None:
     """
     lengths = np.linalg.norm(outputs, axis=1)
     best = int(lengths.argmax())
-    figure = frame(
-        f"Head {best} adds the longest vector to token {token}: {lengths[best]:.1f}",
-        height=74 + 26 * len(lengths),
-        revision="head_lengths",
-        bargap=0.25,
+    figure = signed_bars(
+        [f"head {head}" for head in range(len(lengths))],
+        lengths,
+        title=f"Head {best} adds the longest vector to token {token}: {lengths[best]:.1f}",
+        key="head_lengths",
     )
-    figure.add_trace(
-        go.Bar(
-            x=packed(lengths),
-            y=list(range(len(lengths))),
-            orientation="h",
-            marker={"color": theme.KEY},
-            text=[f"{value:.2f}" for value in lengths],
-            textposition="outside",
-            textfont={"size": 13, "color": theme.TEXT},
-            cliponaxis=False,
-            hoverinfo="skip",
-        )
-    )
-    figure.update_yaxes(
-        tickmode="array",
-        tickvals=list(range(len(lengths))),
-        ticktext=[f"head {head}" for head in range(len(lengths))],
-        range=[len(lengths) - 0.5, -0.5],
-        fixedrange=True,
-    )
-    figure.update_xaxes(range=[0, 1.2 * max(float(lengths.max()), 1e-6)], fixedrange=True)
     chart(figure, key="head_lengths", alt=f"Length of what each head of layer {layer} adds")
     together = float(np.linalg.norm(outputs.sum(axis=0)))
     st.caption(

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
     from engine.architecture import Architecture
     from engine.feed_forward import ResidualNorms, TokenNeurons
 
+AWAY_TASK = (
+    "Take **one feed-forward network** away (“Take a part away”) so that the answer is at least "
+    "2 bits off. Does an early, a middle or a late layer matter most?"
+)
+
 
 def show(
     shape: Architecture, run: TokenNeurons, norms: ResidualNorms, *, place: tuple[int, int]

@@ -9,9 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components import state, theme
+from components import state
 from components.bars import bars
-from components.chart import chart, chosen_index, frame, packed
+from components.chart import chart, chosen_index
+from components.signed_bars import signed_bars
 from components.text import markdown, visible
 
 if TYPE_CHECKING:
@@ -23,13 +24,6 @@ BLOCK, NEURONS, STREAM = "One block", "Neurons", "Residual stream"
 ANSWER, AWAY = "When the answer appears", "Take a part away"
 VIEWS = (BLOCK, NEURONS, STREAM, ANSWER, AWAY)
 SHOWN_NEURONS = 16
-
-
-def default_selection(layers: int, tokens: int) -> None:
-    """On the first visit open a layer in the middle, at the last token."""
-    for key, value in ((state.LAYER, layers // 2), (state.TOKEN, tokens - 1)):
-        if key not in st.session_state and key not in st.query_params:
-            st.session_state[key] = value
 
 
 def views() -> str:
@@ -97,44 +91,16 @@ def neuron_figure(
     """Draw what the strongest neurons add: length, with the sign of the activation."""
     values = np.sign(run.neurons[list(order)]) * run.strength[list(order)]
     share = float((run.strength[list(order)] ** 2).sum() / max((run.strength**2).sum(), 1e-12))
-    figure = frame(
-        f"Layer {run.layer} on {visible(piece, limit=14)}: {len(order)} of {len(run.neurons):,} "
-        f"neurons hold {share:.0%} of the squared length",
-        height=74 + 25 * len(order),
-        revision=key,
-        bargap=0.25,
+    return signed_bars(
+        [f"neuron {neuron}" for neuron in order],
+        values,
+        title=f"Layer {run.layer} on {visible(piece, limit=14)}: {len(order)} of "
+        f"{len(run.neurons):,} neurons hold {share:.0%} of the squared length",
+        key=key,
+        selected=list(order).index(selected) if selected in order else None,
+        hover=run.neurons[list(order)],
+        hover_name="activation",
     )
-    edges = [theme.PICKED if neuron == selected else "rgba(0,0,0,0)" for neuron in order]
-    figure.add_trace(
-        go.Bar(
-            x=packed(values),
-            y=list(range(len(order))),
-            orientation="h",
-            marker={
-                "color": [theme.POSITIVE if v >= 0 else theme.NEGATIVE for v in values],
-                "line": {"color": edges, "width": 3},
-            },
-            customdata=packed(run.neurons[list(order)]),
-            text=[f"{value:.2f}" for value in values],
-            textposition="outside",
-            textfont={"size": 13, "color": theme.TEXT},
-            cliponaxis=False,
-            selected={"marker": {"opacity": 1}},
-            unselected={"marker": {"opacity": 1}},
-            hovertemplate="%{y}<br>activation %{customdata:.3f}<extra></extra>",
-        )
-    )
-    figure.update_yaxes(
-        tickmode="array",
-        tickvals=list(range(len(order))),
-        ticktext=[f"neuron {neuron}" for neuron in order],
-        range=[len(order) - 0.5, -0.5],
-        fixedrange=True,
-    )
-    span = float(np.abs(values).max(initial=1e-6))
-    low = -1.2 * span if values.min(initial=0.0) < 0 else 0.0
-    figure.update_xaxes(range=[low, 1.2 * span], fixedrange=True, zeroline=True)
-    return figure
 
 
 def show_neuron(

@@ -22,8 +22,7 @@ trace = live.trace()
 pieces = [token.data for token in live.tokens]
 shape = live.model.architecture
 scores = derived.head_scores(live.model.source, live.ids)
-attention_view.default_selection(scores, len(live.ids))
-frame.selection(live, layer=True, head=True, token=True)
+frame.selection(live, layer=True, head=True, token=True, start=attention_view.first_head(scores))
 layer, head, token = (st.session_state[key] for key in (state.LAYER, state.HEAD, state.TOKEN))
 shares = attention_view.shares_of(scores, layer, head)
 
@@ -138,7 +137,8 @@ def in_depth() -> None:
 def tasks() -> list[frame.Task]:
     """Return what to try."""
     found = attention_depth.tasks(trace.pattern(layer)[head], token, shares, place=(layer, head))
-    return [frame.Task(*task) for task in found]
+    away = knockout_panel.task(live, part="h", bits=0.5, text=attention_depth.AWAY_TASK)
+    return [frame.Task(*task) for task in (*found, away)]
 
 
 frame.views(visual, in_depth, tasks)

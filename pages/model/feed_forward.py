@@ -9,14 +9,13 @@ import streamlit as st
 from components import (
     answer_view,
     block_picture,
+    feed_forward_block,
     feed_forward_depth,
     feed_forward_view,
     residual_stream,
     state,
 )
-from components import feed_forward_block as block_view
 from components.chart import chart
-from components.text import markdown, visible
 from engine import feed_forward, lens, lm_head
 from engine.attention_steps import head_outputs
 from engine.attribution import attribution
@@ -27,9 +26,8 @@ live = frame.live_prompt()
 trace = live.trace()
 pieces = [token.data for token in live.tokens]
 shape, tokenizer = live.model.architecture, live.model.tokenizer
-feed_forward_view.default_selection(shape.layers, len(live.ids))
 away = state.text(state.BLOCK_VIEW) == feed_forward_view.AWAY
-frame.selection(live, layer=True, head=away, token=True)
+frame.selection(live, layer=True, head=away, token=True, start=(shape.layers // 2, 0))
 layer, token = st.session_state[state.LAYER], st.session_state[state.TOKEN]
 norms = derived.residual_norms(live.model.source, live.ids)
 
@@ -41,7 +39,9 @@ def visual() -> None:
         feed_forward_view.NEURONS: neurons,
         feed_forward_view.STREAM: stream,
         feed_forward_view.ANSWER: answer,
-        feed_forward_view.AWAY: take_away,
+        feed_forward_view.AWAY: lambda: knockout_panel.show(
+            live, derived.head_scores(live.model.source, live.ids)
+        ),
     }
     draw[feed_forward_view.views()]()
 
@@ -49,23 +49,23 @@ def visual() -> None:
 def one_block() -> None:
     """Draw the chosen block on the chosen token, and the numbers of the box that is open."""
     run = block_run(trace, layer, token)
-    box = block_view.opened(block_picture.MLP)
+    box = feed_forward_block.opened(block_picture.MLP)
     st.markdown(f"#### {feed_forward_view.block_title(norms, token, pieces, layer)}")
     block_picture.block_picture(
-        shape, run, selected=box, key="block", on_select=block_view.open_box
+        shape, run, selected=box, key="block_picture", on_select=feed_forward_block.open_box
     )
     if box in {block_picture.PRE, block_picture.POST}:
         vector = run.resid_pre if box == block_picture.PRE else run.resid_post
-        block_view.show_vector(vector, f"{box} of token {token}", key="vector")
+        feed_forward_block.show_vector(vector, f"{box} of token {token}", key="vector")
     elif box == block_picture.ATTENTION:
-        block_view.show_attention(head_outputs(trace, layer, token), layer, token)
+        feed_forward_block.show_attention(head_outputs(trace, layer, token), layer, token)
     elif box == block_picture.MLP:
         neuron_run = feed_forward.token_neurons(trace, layer, token)
-        block_view.show_mlp(neuron_run, feed_forward.strongest(neuron_run, 8), shape)
+        feed_forward_block.show_mlp(neuron_run, feed_forward.strongest(neuron_run, 8), shape)
     elif box == block_picture.NORM_1:
-        block_view.show_norm(run.attention_norm, f"{shape.norm} before attention")
+        feed_forward_block.show_norm(run.attention_norm, f"{shape.norm} before attention")
     else:
-        block_view.show_norm(run.mlp_norm, f"{shape.norm} before the feed-forward network")
+        feed_forward_block.show_norm(run.mlp_norm, f"{shape.norm} before the feed-forward network")
 
 
 def neurons() -> None:
@@ -108,15 +108,14 @@ def answer() -> None:
     places = answer_view.window(len(live.ids), token)
     with st.spinner("Reading every layer …"):
         grid = derived.lens_grid(live.model.source, live.ids, places)
-    column = places.index(token)
     left, right = st.columns([1.4, 1], gap="medium")
     with left:
         figure = answer_view.lens_figure(
             grid,
             pieces,
             tokenizer.bytes_of,
-            selected=(layer, column),
-            title=answer_view.lens_title(grid, column, tokenizer.bytes_of),
+            selected=(layer, places.index(token)),
+            title=answer_view.lens_title(grid, places.index(token), tokenizer.bytes_of),
             key="lens",
         )
         choose = partial(answer_view.choose_reading, grid=grid)
@@ -125,19 +124,12 @@ def answer() -> None:
         chosen = answer_view.answer_selector(
             [int(i) for i in best], tokenizer.bytes_of, tokenizer.encode
         )
-        name = visible(tokenizer.bytes_of(chosen), limit=14)
-        path = lens.token_path(trace, chosen, token)
-        figure = answer_view.path_figure(path, name, layer=layer, key="path")
-        chart(figure, key="path", alt=f"Rank and probability of {name} after every block")
-        found = attribution(trace, chosen, token)
-        figure = answer_view.attribution_figure(found, name, layer=layer, key="attribution")
-        chart(figure, key="attribution", alt=f"What each layer adds to the score of {name}")
-        st.caption(answer_view.sum_words(found, markdown(name)))
-
-
-def take_away() -> None:
-    """Run the model without a part, beside the plain one."""
-    knockout_panel.show(live, derived.head_scores(live.model.source, live.ids))
+        answer_view.show_token(
+            lens.token_path(trace, chosen, token),
+            attribution(trace, chosen, token),
+            tokenizer.bytes_of(chosen),
+            layer=layer,
+        )
 
 
 def in_depth() -> None:
@@ -149,7 +141,9 @@ def in_depth() -> None:
 def tasks() -> list[frame.Task]:
     """Return what to try."""
     run = feed_forward.token_neurons(trace, layer, token)
-    return [frame.Task(*task) for task in feed_forward_depth.tasks(run, norms, layer, token)]
+    found = feed_forward_depth.tasks(run, norms, layer, token)
+    away = knockout_panel.task(live, part="m", bits=2.0, text=feed_forward_depth.AWAY_TASK)
+    return [frame.Task(*task) for task in (*found, away)]
 
 
 frame.views(visual, in_depth, tasks)

@@ -135,18 +135,44 @@ def footer(stage: Stage) -> None:
     st.page_link(after.page, label=f"Next: {after.title}", icon=":material/arrow_forward:")
 
 
-def selection(live: Live, *, layer: bool = False, head: bool = False, token: bool = False) -> None:
-    """Draw the selectors of layer, head and token in one row; their values are in the link."""
+def selection(
+    live: Live,
+    *,
+    layer: bool = False,
+    head: bool = False,
+    token: bool = False,
+    start: tuple[int, int] = (0, 0),
+) -> None:
+    """Draw the selectors of layer, head and token in one row; their values are in the link.
+
+    The last token is chosen at first: it has read the whole prompt, and the answer follows it.
+
+    Args:
+        live: the prompt.
+        layer: whether there is a layer to choose.
+        head: whether there is a head to choose.
+        token: whether there is a token to choose.
+        start: the layer and the head that are chosen at first.
+    """
     architecture = live.model.architecture
+    last = len(live.tokens) - 1
     wanted = [
-        ("Layer", state.LAYER, architecture.layers - 1) if layer else None,
-        ("Head", state.HEAD, architecture.heads - 1) if head else None,
-        ("Token", state.TOKEN, len(live.tokens) - 1) if token else None,
+        ("Layer", state.LAYER, architecture.layers - 1, start[0]) if layer else None,
+        ("Head", state.HEAD, architecture.heads - 1, start[1]) if head else None,
+        ("Token", state.TOKEN, last, last) if token else None,
     ]
     with st.container(horizontal=True, key="selection"):
         for entry in wanted:
             if entry is not None:
-                label, key, high = entry
+                label, key, high, value = entry
                 state.clamp(key, label, high)
-                st.slider(label, 0, max(high, 1), key=key, bind="query-params", disabled=high == 0)
+                st.slider(
+                    label,
+                    0,
+                    max(high, 1),
+                    value,
+                    key=key,
+                    bind="query-params",
+                    disabled=high == 0,
+                )
     show_notices()

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from engine.edits import Edit
     from pages.shared.live import Live
 
+CHOSEN = "sweep_chosen"
+
 
 def show(live: Live, scores: HeadScores) -> None:
     """Draw the controls, both answers side by side, and the sweep.
@@ -40,6 +42,11 @@ def show(live: Live, scores: HeadScores) -> None:
         with st.spinner("Running the changed model once …"):
             found = derived.difference(live.model.source, live.ids, edits)
         knockout.show_difference(found, bytes_of, "The likeliest next tokens as changed")
+        st.caption(
+            "What is taken away adds zeros, a state that the model never met in training. So this "
+            "shows what later parts miss, not what a model trained without the part would do; and "
+            "other heads may do the same work."
+        )
     else:
         st.info(
             "Take away what is selected above, or try one of the examples. A second pass runs "
@@ -47,6 +54,27 @@ def show(live: Live, scores: HeadScores) -> None:
             icon=":material/info:",
         )
     sweep(live)
+
+
+def task(live: Live, *, part: str, bits: float, text: str) -> tuple[str, bool, str]:
+    """Return a task that asks for one telling edit: its text, whether it is done, and where.
+
+    Args:
+        live: the prompt.
+        part: how the code of the one edit must begin: `h` for a head, `m` for a feed-forward
+            network.
+        bits: the KL divergence that is to be reached.
+        text: what to do, as Markdown.
+    """
+    from engine.edit_codes import read_edits
+
+    codes = state.text(state.EDITS)
+    edits, _ = read_edits(codes, live.model.architecture, len(live.ids))
+    if not edits:
+        return text, False, "Nothing is taken away."
+    found = derived.difference(live.model.source, live.ids, edits)
+    done = len(edits) == 1 and codes.strip().startswith(part) and found.kl >= bits
+    return text, done, f"Taken away: {len(edits)}; the answer is {found.kl:.2f} bits off."
 
 
 def _choices(live: Live) -> list[knockout.Choice]:
@@ -144,6 +172,8 @@ def _read(live: Live, text: str) -> tuple[Edit, ...]:
 @st.fragment
 def sweep(live: Live) -> None:
     """Take each head away once, on demand, and draw what it does to one token's probability."""
+    if st.session_state.pop(CHOSEN, False):
+        st.rerun()  # what a click chose is drawn outside of this fragment
     shape, bytes_of = live.model.architecture, live.model.tokenizer.bytes_of
     st.markdown("#### Which head matters for the answer?")
     ids, probabilities = derived.top_tokens(live.model.source, live.ids)
@@ -171,15 +201,20 @@ def sweep(live: Live) -> None:
             "about a minute for a short prompt on two cores. What is done stays."
         )
         return
+    plain = probabilities[ids.index(token)]
+    _sweep_chart(table, plain, visible(bytes_of(int(token)), limit=14))
+
+
+def _sweep_chart(table: np.ndarray[Any, Any], plain: float, name: str) -> None:
+    """Draw what is known of the sweep; a click takes that head away."""
 
     def choose(event: Any) -> None:
         place = knockout.selected_sweep_head(event, table)
         if place is not None:
             st.session_state[state.LAYER], st.session_state[state.HEAD] = place
             knockout.only(f"h{place[0]}.{place[1]}")
+            st.session_state[CHOSEN] = True
 
-    plain = probabilities[ids.index(token)]
-    name = visible(bytes_of(int(token)), limit=14)
     chart(
         knockout.sweep_figure(table, plain, name, key="sweep_chart"),
         key="sweep_chart",

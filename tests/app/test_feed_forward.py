@@ -33,9 +33,9 @@ def page(open_app):
     return lambda **link: open_app("feed_forward", prompt=PROMPT, **link)
 
 
-@pytest.mark.parametrize("look", VIEWS)
-def test_every_view_runs_on_one_token(open_app, look):
-    at = open_app("feed_forward", prompt="a", look=look)
+@pytest.mark.parametrize("block", VIEWS)
+def test_every_view_runs_on_one_token(open_app, block):
+    at = open_app("feed_forward", prompt="a", block=block)
     assert not at.exception
 
 
@@ -50,7 +50,7 @@ def test_every_box_of_the_block_opens_to_its_numbers(page):
 
 
 def test_a_neuron_is_spelled_out(page):
-    at = page(look="Neurons", layer="2", token="3")
+    at = page(block="Neurons", layer="2", token="3")
     assert "times up" in words(at)
     figure = spec(at, "neurons")
     assert figure["layout"]["yaxis"]["ticktext"][0].startswith("neuron ")
@@ -58,14 +58,14 @@ def test_a_neuron_is_spelled_out(page):
 
 
 def test_the_stream_has_a_point_before_the_first_and_after_the_last_block(page):
-    at = page(look="Residual stream")
+    at = page(block="Residual stream")
     figure = spec(at, "norms")
     assert figure["layout"]["yaxis"]["type"] == "log"
     assert figure["data"][0]["x"] == [0, 1, 2, 3]
 
 
 def test_the_lens_ends_in_the_models_own_answer(page):
-    at = page(look="When the answer appears")
+    at = page(block="When the answer appears")
     figure = spec(at, "lens")
     assert len(figure["data"][0]["text"]) == 4
     followed = at.selectbox(key="answer_token")
@@ -76,7 +76,7 @@ def test_the_lens_ends_in_the_models_own_answer(page):
 
 
 def test_another_token_is_followed(page):
-    at = page(look="When the answer appears")
+    at = page(block="When the answer appears")
     before = spec(at, "path")["layout"]["title"]["text"]
     at.text_input(key="answer_typed").set_value(" cat").run()
     assert not at.exception
@@ -84,6 +84,6 @@ def test_another_token_is_followed(page):
 
 
 def test_a_part_is_taken_away_here_too(page):
-    at = page(look="Take a part away", edits="m1")
+    at = page(block="Take a part away", edits="m1")
     assert at.metric[0].value.endswith("bits")
     assert at.slider(key="head")
