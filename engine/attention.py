@@ -136,11 +136,6 @@ def without_first_token(pattern: Array) -> Array:
     return frozen(np.divide(rest, sums, out=np.zeros_like(rest), where=sums > 0))
 
 
-def first_token_share(trace: Trace) -> Array:
-    """Return each head's mean attention on the first token, over all later queries, `[L, H]`."""
-    return head_scores(trace).first
-
-
 def head_scores(trace: Trace) -> HeadScores:
     """Score every head on this prompt as a reader of a known kind."""
     readers = _readers(trace.ids)

@@ -3,22 +3,23 @@
 One scenario: the system turn holds a secret, the user asks for it, and a guard at one place of the
 pipeline should keep one word from the screen. The question comes in several wordings, so that a
 filter on its words can be got around. `compare` runs every guard over the same wordings and seeds;
-its numbers are the page's summary.
+its numbers are the page's summary. torch is imported only when something is written, so that the
+page can be painted before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine import guardrails_input as filters
 from engine import guardrails_output
-from engine.guarded_rows import Guard, RowStep, write_rows
 from engine.guardrails_ban import SequenceBan, TokenBan
 from engine.sampling import SamplingSettings
 
 if TYPE_CHECKING:
+    from engine.guarded_rows import Guard, RowStep
     from engine.model import LanguageModel
 
 HOLD_BACK = 20
@@ -116,8 +117,10 @@ def write(
     seed: int,
     max_new_tokens: int,
     guard: Guard | None = None,
-) -> Iterator[RowStep]:
+) -> Generator[RowStep, None, None]:
     """Write one answer under a guard; with the same seed and no guard it is `generate`'s."""
+    from engine.guarded_rows import write_rows
+
     rows = write_rows(
         model, ids, settings, seeds=[seed], max_new_tokens=max_new_tokens, guard=guard
     )
@@ -202,6 +205,8 @@ def _texts(
     guard: Guard | None = None,
 ) -> list[_Run]:
     """Return one answer a seed."""
+    from engine.guarded_rows import write_rows
+
     rows: list[list[RowStep]] = [[] for _ in seeds]
     for steps in write_rows(
         model, ids, settings, seeds=seeds, max_new_tokens=max_new_tokens, guard=guard

@@ -22,7 +22,7 @@ LOOK_ALIKES: Mapping[str, str] = {
 (UTS #39, confusables) has thousands."""
 
 _TO_LOOK_ALIKE: Mapping[str, str] = {
-    latin: other for other, latin in reversed(LOOK_ALIKES.items()) if "а" <= other <= "ԁ"
+    latin: other for other, latin in reversed(list(LOOK_ALIKES.items())) if "а" <= other <= "ԁ"
 }
 
 ZERO_WIDTH = "\u200b"

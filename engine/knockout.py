@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from torch import nn
 from engine import replay
 from engine.arrays import Array, Ids, frozen, frozen_ids
 from engine.bounds import check_index
+from engine.distribution import kl_bits
 from engine.errors import EngineError
 from engine.hooks import AttentionInputs, observe, sites_of
 from engine.lm_head import largest, softmax
@@ -94,18 +95,12 @@ def difference(before: Trace, after: Trace, count: int = 8) -> Difference:
         after=frozen(q[ids]),
         ranks_before=frozen_ids([1 + int((before.logits > before.logits[i]).sum()) for i in ids]),
         ranks_after=frozen_ids([1 + int((after.logits > after.logits[i]).sum()) for i in ids]),
-        kl=divergence(before.logits, after.logits),
+        kl=kl_bits(before.logits, after.logits),
         total_variation=0.5 * float(np.abs(p.astype(np.float64) - q).sum()),
-        lens_kl=frozen([divergence(a, b) for a, b in zip(lens_p, lens_q, strict=True)]),
+        lens_kl=frozen([kl_bits(a, b) for a, b in zip(lens_p, lens_q, strict=True)]),
         lens_top_before=frozen_ids(lens_p.argmax(axis=-1)),
         lens_top_after=frozen_ids(lens_q.argmax(axis=-1)),
     )
-
-
-def divergence(logits_p: Array, logits_q: Array) -> float:
-    """Return `Σ p log₂(p/q)` in bits of two distributions given as logits `[V]`."""
-    log_p, log_q = _log_softmax(logits_p), _log_softmax(logits_q)
-    return max(0.0, float((np.exp(log_p) * (log_p - log_q)).sum() / np.log(2)))
 
 
 def sweep(
@@ -203,10 +198,3 @@ def _lens(trace: Trace) -> Array:
     """Return the logit lens' logits of the last position, `[L+1, V]`."""
     stream = np.vstack([trace.resid_pre.at(-1), trace.resid_post.at(-1)[-1:]])
     return replay.run_lm_head(trace.model, stream)[1]
-
-
-def _log_softmax(logits: Array) -> npt.NDArray[np.float64]:
-    shifted = np.asarray(logits, dtype=np.float64)
-    shifted = shifted - shifted.max()
-    log_sum: Any = np.log(np.exp(shifted).sum())
-    return np.asarray(shifted - log_sum)

@@ -43,16 +43,6 @@ def learned_rows(model: LanguageModel, positions: Sequence[int]) -> Array:
     return replay.to_array(table[rows])
 
 
-def learned_length(model: LanguageModel) -> int:
-    """Return how many positions the model has a row for: past them there is nothing to add.
-
-    Raises:
-        EngineError: The model has no learned positions.
-    """
-    table, offset = _learned_table(model)
-    return int(table.shape[0]) - offset
-
-
 def _learned_table(model: LanguageModel) -> tuple[Any, int]:
     """Return the position table, and how many rows stand before that of position 0 (OPT: 2)."""
     context, inputs = model.architecture.context, model.network.get_input_embeddings()
