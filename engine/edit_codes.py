@@ -50,7 +50,10 @@ def read_edits(
     """
     found: dict[Edit, None] = {}
     problems = []
-    for code in re.split(r"[\s,]+", text.strip())[:MOST] if text.strip() else []:
+    codes = re.findall(r"[^\s,]+", text)
+    if len(codes) > MOST:
+        problems.append(f"{len(codes)} edits are more than {MOST}; the rest is left out.")
+    for code in codes[:MOST]:
         try:
             edit = _edit(code)
             check_edits([edit], architecture, tokens)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import edits, knockout
-from engine.edit_codes import read_edits, write_edits
+from engine.edit_codes import MOST, read_edits, write_edits
 from engine.errors import EngineError
 from engine.lm_head import softmax
 from engine.trace import trace
@@ -124,6 +124,13 @@ def test_what_can_not_be_read_is_left_out_and_said(text, sentence):
     assert len(problems) == 1
     assert f"“{text}”" in problems[0]
     assert sentence in problems[0]
+
+
+def test_separators_alone_are_no_edits_and_too_many_edits_are_said():
+    assert read_edits(" , ,", ARCHITECTURE, 8) == ((), [])
+    found, problems = read_edits("p," * (MOST + 1), ARCHITECTURE, 8)
+    assert found == (edits.PositionOff(),)
+    assert problems == [f"{MOST + 1} edits are more than {MOST}; the rest is left out."]
 
 
 @settings(max_examples=200)
