@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from components import theme
 from components.chart import chosen_index, frame, packed, token_labels
+from components.numbers import percent as in_percent
 from components.text import plotly as escape
 
 Array = np.ndarray[Any, Any]
@@ -57,7 +58,7 @@ def bars(
     if not len(token_ids) == len(pieces) == count:
         raise ValueError(f"{len(token_ids)} ids, {len(pieces)} pieces and {count} values.")
     keep = np.ones(count, dtype=bool) if kept is None else np.asarray(kept, dtype=bool)
-    write = _percent if percent else _decimal
+    write = in_percent if percent else _decimal
     height = height or 70 + 26 * max(count, 3)
     figure = frame(title, height=height, revision=key, bargap=0.28, barmode="overlay")
     figure.add_trace(_values(token_ids, numbers, keep, selected, picked, write, value_name))
@@ -73,18 +74,6 @@ def selected_token(event: Any, token_ids: Sequence[int]) -> int | None:
     """Return the id of the token whose bar was clicked, or None."""
     number = chosen_index(event, len(token_ids), curve=0)
     return None if number is None else token_ids[number]
-
-
-def _percent(value: float) -> str:
-    """Write a share with the digits that matter: 77 %, 4.2 %, 0.03 %, < 0.01 %."""
-    share = 100 * value
-    if share >= 10:
-        return f"{share:.0f} %"
-    if share >= 1:
-        return f"{share:.1f} %"
-    if share >= 0.01:
-        return f"{share:.2g} %"
-    return "< 0.01 %" if share > 0 else "0 %"
 
 
 def _decimal(value: float) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from components.sampling_rows import largest, percent
+from components.numbers import percent
+from components.sampling_rows import largest
 from components.step_bars import with_colours
 
 Array = np.ndarray[Any, Any]

@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.bars import bars, selected_token
 from components.chart import chart
-from components.sampling_rows import percent
+from components.numbers import percent
 from components.text import markdown
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from components import theme
 from components.chart import frame, packed
-from components.sampling_rows import percent
+from components.numbers import percent
 from components.text import plotly as escape
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from components import state
+from components.numbers import percent
 from components.sampling_bias import bias_picker
 from components.sampling_link import format_order, neutral, parse_order
-from components.sampling_rows import HITTING, percent, step_rows
+from components.sampling_rows import HITTING, step_rows
 from components.sidebar import order_field, setting_slider
 from components.step_bars import step_bars
 from components.text import markdown

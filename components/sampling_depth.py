@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
-from components.sampling_rows import largest, percent
+from components.numbers import percent
+from components.sampling_rows import largest
 from components.text import markdown
 from engine.sampling import LLAMA_CPP_ORDER, SamplingSettings, Stage, run_chain
 

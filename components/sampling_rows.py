@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from components.numbers import percent
 from engine.sampling import Stage
 
 Array = np.ndarray[Any, Any]
@@ -41,20 +42,6 @@ class Row:
     def message(self) -> dict[str, Any]:
         """Return the row as plain values for the browser."""
         return {name: value for name, value in asdict(self).items() if name != "token_id"}
-
-
-def percent(share: float) -> str:
-    """Write a share with the digits that matter: 77 %, 4.2 %, 0.03 %, < 0.01 %."""
-    value = 100 * share
-    if 99 <= value < 100:
-        return f"{min(value, 99.99):.4g} %"
-    if value >= 10:
-        return f"{value:.0f} %"
-    if value >= 1:
-        return f"{value:.1f} %"
-    if value >= 0.01:
-        return f"{value:.2g} %"
-    return "< 0.01 %" if value > 0 else "0 %"
 
 
 def step_rows(

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components import theme
-from components.chart import chosen_index, frame, frame_box, packed
+from components.chart import frame, frame_box, packed
 from components.text import plotly as escape
 
 Array = np.ndarray[Any, Any]
@@ -80,11 +80,6 @@ def strip(
     if selected is not None:
         frame_box(figure, *divmod(selected, cols))
     return figure
-
-
-def selected_dimension(event: Any, width: int) -> int | None:
-    """Return the dimension that was clicked, or None."""
-    return chosen_index(event, width, curve=1)
 
 
 def _bar(limit: float, clipped: bool) -> dict[str, Any]:

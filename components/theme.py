@@ -15,8 +15,6 @@ BACKGROUND: Mapping[str, str] = {"light": "#ffffff", "dark": "#11151c"}
 # Query, key and value: blue, orange, green, told apart by colour-blind readers. Everywhere a
 # colour stands for one of them its letter stands beside it.
 QUERY, KEY, VALUE = "#4a6ee0", "#d9760b", "#2fa866"
-ROLE_COLOURS: Mapping[str, str] = {"q": QUERY, "k": KEY, "v": VALUE}
-ROLE_LETTERS: Mapping[str, str] = {"q": "Q", "k": "K", "v": "V"}
 
 # Streamlit's own stand-in for "strong text" in Plotly figures: the browser puts the colour of the
 # mode in its place, so that a switch between light and dark needs no new figure.

@@ -10,7 +10,7 @@ from components import lm_head_figures as figures
 from components import state
 from components.chart import chart
 from components.lm_head_depth import in_depth_words
-from components.sampling_rows import percent
+from components.numbers import percent
 from components.text import markdown, visible
 from engine import distribution
 from pages.shared import frame, head_views, lab

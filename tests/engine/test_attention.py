@@ -111,7 +111,7 @@ def test_without_repeats_and_with_one_token_there_is_nothing_to_score():
 
 
 def test_the_first_tokens_share_is_a_mean_over_later_queries(traced):
-    found = attention.first_token_share(traced)
+    found = attention.head_scores(traced).first
     for layer in range(traced.architecture.layers):
         expected = traced.pattern(layer)[:, 1:, 0].mean(axis=-1)
         np.testing.assert_allclose(found[layer], expected, atol=1e-6)

@@ -1,0 +1,17 @@
+"""How numbers are written on the screen, with the digits that matter."""
+
+from __future__ import annotations
+
+
+def percent(share: float) -> str:
+    """Write a share: 77 %, 4.2 %, 0.03 %, < 0.01 %. Only what is all of it is 100 %."""
+    value = 100 * share
+    if 99 <= value < 100:
+        return f"{min(value, 99.99):.4g} %"
+    if value >= 10:
+        return f"{value:.0f} %"
+    if value >= 1:
+        return f"{value:.1f} %"
+    if value >= 0.01:
+        return f"{value:.2g} %"
+    return "< 0.01 %" if value > 0 else "0 %"
