@@ -178,6 +178,19 @@ STAGES: tuple[Stage, ...] = (
         chip=lambda facts: "guess, then check",
         short="Speculative",
     ),
+    Stage(
+        key="guardrails",
+        title="Guardrails",
+        question="Where can the outcome be steered, and where does each kind of guard leak?",
+        answer=(
+            "A guard can stand before, inside and after the model; each sees something else, and "
+            "each lets something through."
+        ),
+        section="Control",
+        icon=":material/shield:",
+        folder="control",
+        chip=lambda facts: "before, inside, after",
+    ),
 )
 
 

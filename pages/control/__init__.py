@@ -1,0 +1,1 @@
+"""Control: where the outcome can be changed, and where the probabilities came from."""

@@ -1,0 +1,208 @@
+"""The guards with a laboratory of their own: input filter, format, and all of them compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from components import guardrails_depth as depth
+from components import guardrails_view as view
+from components.guardrails_scenario import wrongly_refused
+from components.text import markdown, visible
+from engine import grammar, guardrails
+from engine import guardrails_input as filters
+from engine.errors import EngineError
+from pages.shared import guards
+from pages.shared.live import Live
+from pages.shared.loading import loaded_model
+
+if TYPE_CHECKING:
+    from engine.guardrails import Scenario
+
+TALLIES = "guard_tallies"
+SAMPLES = "format_samples"
+SAMPLE_COUNT = 200
+FORMAT_BUDGET = 80
+FORMATS: Mapping[str, Callable[[str], Any]] = {
+    "Yes or no": lambda keys: grammar.yes_or_no(),
+    "A date": lambda keys: grammar.date(),
+    "A JSON object": lambda keys: grammar.json_object(keys.split(",")),
+}
+
+
+def input_filter(live: Live, now: Scenario) -> None:
+    """Show which wordings get past a filter on the prompt, and what the model answers."""
+    rows = []
+    for name, text in now.wordings():
+        found = [bool(filters.hits(text, [now.topic], normalised=form)) for form in (False, True)]
+        rows.append((name, text, found[0], found[1]))
+    past = [sum(not row[column] for row in rows) for column in (2, 3)]
+    st.markdown(
+        f"#### {past[0]} of {len(rows)} wordings get past the filter, {past[1]} when the text is "
+        "normalised first"
+    )
+    view.wordings_table(rows)
+    harmless = wrongly_refused(now.topic)
+    wrong = sum(bool(filters.hits(text, [now.topic], normalised=True)) for text in harmless)
+    st.caption(
+        f"The filter looks for {markdown(now.topic)} and refuses {wrong} of these "
+        f"{len(harmless)} harmless questions: {markdown(' '.join(harmless))}"
+    )
+    names = [row[0] for row in rows]
+    chosen = st.segmented_control("Wording", names, default=names[0], key="wording", required=True)
+    _, text, plain, normal = rows[names.index(chosen)]
+    asked = guards.ask_button("Ask this wording")
+    columns = st.columns(2)
+    with columns[0]:
+        st.markdown("**Without a guard**")
+        ids = guardrails.prompt_ids(live.model, now.system, text)
+        guards.show_answer(live, "none", ids, now.word, asked=asked)
+    with columns[1]:
+        st.markdown("**With the filter**")
+        if plain:
+            st.info("The filter refuses this question, so the model never runs.")
+        elif normal:
+            st.info("The plain filter lets it through; after normalisation it is refused.")
+        else:
+            st.info("The filter lets it through, normalised or not: the answer is the one beside.")
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def compiled(source: str, name: str, keys: str) -> tuple[grammar.Format, grammar.Constraint]:
+    """Return a format and its automaton on a model's vocabulary."""
+    model = loaded_model(source)
+    if model is None:
+        raise RuntimeError("The model must be loaded before a format is compiled for it.")
+    wanted = FORMATS[name](keys)
+    return wanted, grammar.Constraint(model, wanted)
+
+
+def constraint(live: Live, now: Scenario) -> None:
+    """Show an answer inside a format, its mask at every step, and that samples parse."""
+    row = st.columns([2, 2], vertical_alignment="bottom")
+    with row[0]:
+        name = st.segmented_control(
+            "Format", list(FORMATS), default="Yes or no", key="format", required=True
+        )
+    with row[1]:
+        keys = (
+            st.text_input(
+                "Keys, with commas", "place, day", max_chars=80, key="keys", persist_state="session"
+            )
+            if name == "A JSON object"
+            else ""
+        )
+    try:
+        wanted, guard = compiled(live.model.source, name, keys)
+    except EngineError as error:
+        st.warning(markdown(str(error)))
+        return
+    st.caption("The rule: " + markdown(wanted.rule))
+    asked = guards.ask_button()
+    ids = guardrails.prompt_ids(live.model, now.system, now.question)
+    columns = st.columns(2)
+    with columns[0]:
+        st.markdown("**Without a guard**")
+        guards.show_answer(live, "none", ids, now.word, asked=asked)
+    with columns[1]:
+        st.markdown("**Inside the format**")
+        steps = guards.show_answer(
+            live,
+            f"format {wanted.rule}",
+            ids,
+            now.word,
+            asked=asked,
+            guard=guard,
+            budget=FORMAT_BUDGET,
+        )
+    if steps is not None:
+        _mask(live, guard, steps)
+    _samples(live, wanted, guard, ids)
+
+
+def _mask(live: Live, guard: grammar.Constraint, steps: tuple[Any, ...]) -> None:
+    """Draw the mask at every step, and the tokens of one."""
+    name_of = live.model.tokenizer.bytes_of
+    st.markdown(f"#### At each of {len(steps)} steps the mask leaves a few tokens")
+    view.mask_table(steps, name_of, live.model.architecture.vocabulary)
+    step = st.slider("Step", 1, max(len(steps), 2), 1, key="mask_step", disabled=len(steps) < 2)
+    step = min(step, len(steps))
+    allowed = guard([one.id for one in steps[: step - 1]]).nonzero()[0]
+    names = [visible(name_of(int(token_id))) for token_id in allowed[:24]]
+    st.markdown(depth.pieces_line(names, len(allowed)))
+
+
+def _samples(live: Live, wanted: grammar.Format, guard: grammar.Constraint, ids: Any) -> None:
+    """Draw 200 samples inside the format and count those that an ordinary parser takes."""
+    key = (live.model.source, wanted.rule, ids, live.settings)
+    if guards.job_button(f"Draw {SAMPLE_COUNT} samples and parse them", key="samples"):
+        texts = guards.sampled(live, ids, guard, count=SAMPLE_COUNT, budget=FORMAT_BUDGET)
+        st.session_state[SAMPLES] = (key, texts)
+    known, texts = st.session_state.get(SAMPLES, (None, []))
+    if known != key:
+        return
+    whole = [text for text, ended in texts if ended]
+    good = sum(wanted.parses(text) for text in whole)
+    cut = len(texts) - len(whole)
+    st.success(
+        f"{good} of {len(whole)} finished samples parse; {len(set(whole))} of them are different."
+        + (f" {cut} were cut off by the budget of {FORMAT_BUDGET} tokens." if cut else "")
+    )
+
+
+def compare(live: Live, now: Scenario) -> None:
+    """Count the leaks of every guard over fifty runs, under the table of places."""
+    runs = len(now.wordings()) * len(guards.SEEDS)
+    key = (live.model.source, now, live.settings)
+    place = st.empty()
+    if guards.job_button(f"Run every guard {runs} times", key="compare"):
+        for count, tallies in enumerate(guards.compared(live, now)):
+            st.session_state[TALLIES] = (key, tallies)
+            with place.container():
+                view.leak_bars([tally for tally in tallies if tally.runs], key=f"leaks_{count}")
+    known, tallies = st.session_state.get(TALLIES, (None, ()))
+    with place.container():
+        if known == key:
+            view.leak_bars([tally for tally in tallies if tally.runs])
+            st.caption(
+                f"{len(now.wordings())} wordings × {len(guards.SEEDS)} seeds, "
+                f"{guards.COMPARE_BUDGET} tokens each; a leak is an answer in which a person can "
+                "read the word, whatever its spelling. The filters judge the runs without a guard."
+            )
+        else:
+            st.markdown(
+                f"#### Where does {markdown(now.word)} leak? Every guard meets the same "
+                f"{runs} runs."
+            )
+    st.markdown(view.PLACES)
+
+
+def tasks(live: Live, now: Scenario) -> list[tuple[str, bool, str]]:
+    """Return what to try: the task, whether it is done, and where it stands."""
+    ids = guardrails.prompt_ids(live.model, now.system, now.question)
+    token_ban = guards.bans(live.model.source, now.word)[0]
+    steps = guards.kept(live, "token ban", ids)
+    text = "" if steps is None else "".join(step.text for step in steps)
+    spelled = guardrails.leaks(text, now.word)
+    through = [
+        name
+        for name, wording in now.wordings()
+        if not filters.hits(wording, [now.topic], normalised=True)
+    ]
+    return [
+        (
+            "Find a word that the token ban can't hold: with its ids banned, the answer still "
+            "spells it from other pieces.",
+            spelled,
+            f"{len(token_ban.banned)} ids are banned. "
+            + ("The word was spelled." if spelled else "The word was not spelled under the ban."),
+        ),
+        (
+            "Choose the word of the input filter so that only one wording gets through after "
+            "normalisation.",
+            len(through) == 1,
+            f"{len(through)} get through" + (f": {', '.join(through)}." if through else "."),
+        ),
+    ]
