@@ -1,0 +1,174 @@
+"""The sampling page on the tiny model: cards, order, presets, hard values, and no forward pass."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine.hooks import observed
+from tests.app.test_frame import texts
+
+VIEWS = ("Draw", "Sweeps", "A and B", "Sharpness", "Beams")
+
+
+def bars(at, name):
+    """What the card of a step draws."""
+    for element in at.get("bidi_component"):
+        data = json.loads(element.proto.json) if element.proto.json else {}
+        if element.proto.id.endswith(f"bars_{name}"):
+            return data
+    raise AssertionError(f"no card {name}")
+
+
+def cut(at, name):
+    return [row["kind"] for row in bars(at, name)["rows"]]
+
+
+def test_each_step_has_its_card_with_switch_and_slider(open_app):
+    at = open_app("sampling", temperature="0.7", top_p="1")
+    assert at.toggle(key="on_temperature").value
+    assert not at.toggle(key="on_top_k").value
+    at.slider(key="top_k").set_value(3).run()
+    assert at.toggle(key="on_top_k").value
+    assert "384 → 3" in bars(at, "top_k")["facts"]
+    assert "cut" in cut(at, "top_k")
+
+
+def test_a_switch_keeps_the_number_and_brings_it_back(open_app):
+    at = open_app("sampling", top_k="7")
+    at.toggle(key="on_top_k").set_value(False).run()
+    assert at.slider(key="top_k").value == 0
+    at.toggle(key="on_top_k").set_value(True).run()
+    assert at.slider(key="top_k").value == 7
+
+
+def test_cards_can_be_moved_and_presets_of_the_order_taken(open_app):
+    at = open_app("sampling")
+    at.button(key="move_right_temperature").click().run()
+    assert at.session_state["order"] == "top_k,temperature,top_p,min_p,typical"
+    at.segmented_control(key="order_preset").set_value("llama.cpp").run()
+    assert at.session_state["order"] == "llama.cpp"
+    at.button(key="move_left_temperature").click().run()
+    assert at.session_state["order"] == "top_k,typical,top_p,temperature,min_p"
+    at.segmented_control(key="order_preset").set_value("transformers").run()
+    assert at.session_state["order"] == ""
+
+
+def test_presets_set_every_step(open_app):
+    at = open_app("sampling", top_k="5", presence_penalty="1")
+    at.button(key="preset_greedy").click().run()
+    assert at.slider(key="temperature").value == 0
+    assert at.slider(key="top_k").value == 0
+    assert at.slider(key="presence_penalty").value == 0
+    assert "argmax" in bars(at, "temperature")["note"]
+
+
+def test_a_bias_is_picked_by_word(open_app):
+    at = open_app("sampling")
+    at.text_input(key="bias_word").set_value("cat").run()
+    assert any("2 tokens" in caption.value or "1 token" in caption.value for caption in at.caption)
+    at.slider(key="bias_size").set_value(50.0).run()
+    button = next(b for b in at.button if b.key and b.key.startswith("bias_A_0_"))
+    token_id = button.key.rsplit("_", 1)[1]
+    button.click().run()
+    assert at.session_state["logit_bias"] == f"{token_id}:50"
+    assert bars(at, "softmax")["rows"][0]["after"] > 0.9
+    at.button(key=f"unbias_{token_id}").click().run()
+    assert at.session_state["logit_bias"] == ""
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"temperature": "0"},
+        {"temperature": "1"},
+        {"temperature": "0.000001"},
+        {"top_p": "0"},
+        {"top_p": "1"},
+        {"top_k": "1"},
+        {"min_p": "1"},
+        {"repetition_penalty": "0.5"},
+        {"typical_p": "0.01"},
+        {"temperature": "0", "top_p": "0", "min_p": "1", "top_k": "1", "typical_p": "0.01"},
+    ],
+    ids=str,
+)
+def test_hard_values_leave_something_to_draw(open_app, link):
+    at = open_app("sampling", **link)
+    last = bars(at, "softmax")
+    assert any(row["kind"] == "token" and row["kept"] for row in last["rows"])
+    assert "NaN" not in str(last)
+
+
+@pytest.mark.parametrize(
+    ("link", "sentence"),
+    [
+        ({"logit_bias": "999999:5"}, "logit_bias names token 999999"),
+        ({"logit_bias": "5:huge"}, "5:huge"),
+        ({"order": "top_k"}, "can't be read"),
+        ({"logit_bias": ",".join(f"{i}:-inf" for i in range(384))}, "bans every token"),
+    ],
+    ids=["unknown id", "no number", "half an order", "all banned"],
+)
+def test_what_cannot_be_is_said_and_the_page_lives(open_app, link, sentence):
+    for key in ("sampling", "attention"):
+        at = open_app(key, **link)
+        assert sentence in texts(at).replace("\\", "")
+    assert at.title
+
+
+def test_no_slider_runs_the_model(open_app, monkeypatch):
+    at = open_app("sampling")
+    passes = []
+
+    def counting(*arguments, **named):
+        passes.append(arguments)
+        return observed(*arguments, **named)
+
+    monkeypatch.setattr("engine.trace.observed", counting)
+    monkeypatch.setattr("engine.cached_pass.CachedPass.advance", lambda *_: passes.append("cached"))
+    for key, value in (
+        ("temperature", 1.5), ("top_k", 9), ("top_p", 0.5), ("min_p", 0.2), ("typical_p", 0.5),
+        ("repetition_penalty", 1.5), ("presence_penalty", 1.0), ("penalty_window", 2),
+    ):  # fmt: skip
+        at.slider(key=key).set_value(value).run()
+        assert not at.exception
+    assert passes == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_each_part_of_the_laboratory_runs(open_app, view):
+    at = open_app("sampling", lab=view)
+    assert not at.exception
+    assert not at.warning
+
+
+def test_beams_are_searched_on_demand(open_app):
+    at = open_app("sampling", lab="Beams", beam_tokens="3")
+    assert not at.get("plotly_chart")
+    at.button(key="beam_search").click().run()
+    assert not at.exception
+    assert len(at.get("plotly_chart")) == 1
+    assert at.dataframe[0].value["way"].tolist()[:2] == ["beams: the winner", "greedy"]
+
+
+def test_a_and_b_write_from_the_same_seed(open_app):
+    at = open_app("sampling", lab="A and B", settings_A="Greedy", settings_B="Greedy")
+    at.button(key="ab_write").click().run()
+    assert not at.exception
+    first, second = at.session_state["ab_texts"]["tokens"]
+    assert first == second
+    assert first
+
+
+def test_in_depth_and_what_to_try(open_app):
+    at = open_app("sampling", temperature="0.05", top_p="1")
+    at.session_state["view"] = "In depth"
+    at.run()
+    assert "The order matters" in texts(at)
+    assert "top-k is **50**" in texts(at)
+    at.session_state["view"] = "Try this"
+    at.run()
+    assert "Done. The top token has" in texts(at)
+    assert texts(at).count("Not yet.") == 2
