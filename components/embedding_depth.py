@@ -78,7 +78,7 @@ def show_rope(wavelengths: Array, facts: Architecture, position: int) -> None:
         f"- At position p = {position} pair 0 is turned by {first:,.0f}° and pair {pairs - 1} by "
         f"{last:.3g}°. Pair 0 comes around every {wavelengths[0]:.2f} tokens, pair {pairs - 1} "
         f"every {wavelengths[-1]:,.0f}.\n"
-        "- A turn changes no length, so the position is no third thing mixed into the vector.\n"
+        "- A turn changes no length: it adds nothing to the vector and takes nothing away.\n"
         "- Turned queries and keys meet in a product that depends on the distance only:"
     )
     st.latex(r"q'_m \cdot k'_n = \sum_i |q_i||k_i| \cos(\varphi_i + (m - n)\,\omega_i)")

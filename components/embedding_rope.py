@@ -75,6 +75,13 @@ def show(facts: RopeFacts, pieces: Sequence[bytes], token: int, layer: int, head
     show_distance(facts.head, pieces, token)
     figure = mean_figure(facts.means, facts.counts, layer=layer, head=head, key="mean_score")
     chart(figure, key="mean_score", alt="The head's mean score by distance")
+    st.caption(
+        "The mean of the head's scores (before the softmax) over all pairs of tokens that far "
+        f"apart: {facts.counts[0]:,} at distance 0, fewer with each step, 1 at the largest."
+        if facts.counts[-1]
+        else "The mean of the head's scores (before the softmax) over all pairs of tokens that far "
+        "apart. This layer hides what lies further back (sliding window)."
+    )
 
 
 def choose_pair(pairs: int) -> int:
@@ -126,8 +133,7 @@ def wavelength_figure(wavelengths: Array, pair: int, key: str) -> go.Figure:
     """Return after how many tokens each pair comes around, on a log axis."""
     return lines(
         {"tokens for one turn": wavelengths},
-        title=f"Pair {pair} comes around every {wavelengths[pair]:,.1f} tokens; the slowest, every "
-        f"{wavelengths[-1]:,.0f}",
+        title=f"Pair {pair}: one turn in {wavelengths[pair]:,.1f} tokens",
         key=key,
         x_title="pair",
         y_title="tokens for one turn (wavelength)",
@@ -153,12 +159,12 @@ def hands_figure(
     angles = np.stack([np.arctan2(vectors[:, 1], vectors[:, 0]) for vectors in (before, after)])
     return clock(
         angles,
-        title=f"Pair {pair} of each {name}: the hand before and after the turn",
+        title=f"Pair {pair} of each {name}, before and after",
         key="hands",
         position_names=["before", "after"],
         pair_names=[f"{first + n} {visible(piece, limit=9)}" for n, piece in enumerate(pieces)],
         columns=4,
-        height=110 + 120 * -(-len(pieces) // 4),
+        height=90 + 95 * -(-len(pieces) // 4),
     )
 
 
@@ -190,22 +196,7 @@ def show_hands(head: RopeHead, pieces: Sequence[bytes], token: int, pair: int) -
 def show_distance(head: RopeHead, pieces: Sequence[bytes], token: int) -> None:
     """Draw what moving both tokens, or only one, does to their score."""
     st.markdown("##### Only distance counts")
-    left, middle, right = st.columns(3)
-    key = 0
-    if token > 0:
-        if st.session_state.get("rope_key", 0) > token:
-            st.session_state["rope_key"] = token
-        key = int(left.slider("Token that is read (key)", 0, token, key="rope_key"))
-    shift = int(middle.slider("Move both by", 0, FAR, key="rope_shift"))
-    distance = int(
-        right.slider(
-            "Put them apart by",
-            0,
-            FAR,
-            token - key if token - key <= FAR else FAR,
-            key=f"rope_distance_{token}_{key}",
-        )
-    )
+    key, shift, distance = _distance_controls(token)
     both, apart = distance_scores(head, token, key)
     own = float(head.scores(token, key, [token], [key])[0])
     figure = lines(
@@ -219,11 +210,8 @@ def show_distance(head: RopeHead, pieces: Sequence[bytes], token: int) -> None:
         number_format=".3f",
     )
     figure.update_traces(mode="lines")
-    chart(
-        figure,
-        key="distance",
-        alt="The score of one query and key when both move, and when their distance changes",
-    )
+    alt = "The score of one query and key when both move, and when their distance changes"
+    chart(figure, key="distance", alt=alt)
     query_name, key_name = (markdown(visible(pieces[place])) for place in (token, key))
     st.markdown(
         f"The query of {query_name} at {token} and the key of {key_name} at {key}: score "
@@ -231,6 +219,20 @@ def show_distance(head: RopeHead, pieces: Sequence[bytes], token: int) -> None:
         f"{distance} tokens apart: **{apart[distance]:.4f}**. Their vectors stay those of this "
         "prompt; only the turns change."
     )
+
+
+def _distance_controls(token: int) -> tuple[int, int, int]:
+    """Draw the three sliders; return the key's position, the shift and the distance."""
+    left, middle, right = st.columns(3)
+    key = 0
+    if token > 0:
+        if st.session_state.get("rope_key", 0) > token:
+            st.session_state["rope_key"] = token
+        key = int(left.slider("Token that is read (key)", 0, token, key="rope_key"))
+    shift = middle.slider("Move both by", 0, FAR, key="rope_shift")
+    name = f"rope_distance_{token}_{key}"  # starts at the real distance of each two tokens
+    distance = right.slider("Put them apart by", 0, FAR, min(token - key, FAR), key=name)
+    return key, int(shift), int(distance)
 
 
 def distance_scores(head: RopeHead, token: int, key: int) -> tuple[Array, Array]:
@@ -257,8 +259,7 @@ def mean_figure(means: Array, counts: Array, *, layer: int, head: int, key: str)
     where = "the token itself" if best == 0 else f"{best} token{'' if best == 1 else 's'} back"
     return lines(
         {"mean score": means},
-        title=f"Layer {layer}, head {head} scores highest on {where}: {means[best]:.2f}, a mean "
-        f"over {counts[best]:,} pairs of tokens",
+        title=f"Layer {layer}, head {head} scores highest on {where} ({means[best]:.2f})",
         key=key,
         x_title="distance in tokens",
         y_title="mean score",

@@ -93,22 +93,26 @@ def show(sinusoidal: Array, learned: Array | None, angles: Array | None, context
             "- Past the trained length **there is no row**: the model can't go on."
         )
     with third:
-        st.markdown("##### RoPE")
-        if angles is not None:
-            degrees = turned_away(angles)
-            figure = table_figure(
-                degrees, title="Turns of q and k", key="ways_rope", high=180.0, turned=True
-            )
-            chart(figure, key="ways_rope", alt="RoPE angles by position and pair")
-        else:
-            st.info("The running model has no RoPE, so there are no angles of its own to show.")
-        st.markdown(
-            "- **Turns queries and keys**, in every layer; values and the embedding stay as they "
-            "are.\n"
-            "- A score depends on the distance of two tokens, not on where they stand.\n"
-            f"- Past the trained length ({context:,} tokens for the running model) slow pairs "
-            "reach angles that they never had; slower turns (scaling) are the usual repair."
+        _show_rope(angles, context)
+
+
+def _show_rope(angles: Array | None, context: int) -> None:
+    st.markdown("##### RoPE")
+    if angles is not None:
+        degrees = turned_away(angles)
+        figure = table_figure(
+            degrees, title="Turns of q and k", key="ways_rope", high=180.0, turned=True
         )
+        chart(figure, key="ways_rope", alt="RoPE angles by position and pair")
+    else:
+        st.info("The running model has no RoPE, so there are no angles of its own to show.")
+    st.markdown(
+        "- **Turns queries and keys**, in every layer; values and the embedding stay as they "
+        "are.\n"
+        "- A score depends on the distance of two tokens, not on where they stand.\n"
+        f"- Past the trained length ({context:,} tokens for the running model) slow pairs "
+        "reach angles that they never had; slower turns (scaling) are the usual repair."
+    )
 
 
 def _draw(values: Array, name: str, title: str) -> None:

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from engine.tokenizer import Token
 
 
-def show(counted: Totals, vocabulary: int, missing: int) -> None:
+def show(counted: Totals, vocabulary: int, missing: int, digits: int) -> None:
     """Write the page.
 
     Args:
         counted: this prompt's counts.
         vocabulary: V, how many ids the model has.
         missing: how many of the 128 ASCII characters the vocabulary can't represent.
+        digits: how many tokens the model takes for “123”.
     """
     bits = math.log2(vocabulary)
     st.markdown("#### The rule")
@@ -45,15 +46,24 @@ def show(counted: Totals, vocabulary: int, missing: int) -> None:
         f"- The cost of a pass grows with T: fewer tokens for the same text mean less work and more"
         " text in the same context."
     )
+    _differences(digits)
+    _limits(missing)
+
+
+def _differences(digits: int) -> None:
     st.markdown("#### What large models do differently")
     st.markdown(
         "- Vocabularies hold 32,000 to 256,000 tokens; a larger one gives shorter sequences and a "
         "larger first and last matrix.\n"
-        "- Many take digits in groups of up to three; this model's family takes each digit alone.\n"
+        f"- Some take each digit alone, others in groups of up to three: this one takes {digits} "
+        f"token{'' if digits == 1 else 's'} for 123.\n"
         "- Some (SentencePiece, unigram) start from characters instead of bytes and choose the "
         "most probable cut instead of merging by rank.\n"
         "- All of them are trained once, on a sample of text, before the model; then they stay."
     )
+
+
+def _limits(missing: int) -> None:
     st.markdown("#### What this view does not show")
     st.markdown(
         "- Pieces come from counts of letters, not from grammar: a boundary says nothing about "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,10 @@ from components.tokenizer_rows import character_row, token_row
 
 if TYPE_CHECKING:
     from engine.tokenizer import Token
+
+
+FAMILIES: Mapping[str, str] = {"byte-level": "byte-level BPE", "metaspace": "SentencePiece"}
+"""What people call a vocabulary, by how it writes text."""
 
 
 @dataclass(frozen=True)

@@ -110,8 +110,7 @@ def cuttings(text: str, *, others: bool) -> list[tokenizer_others.Cutting]:
     """Cut a text with the model's vocabulary and, if asked, with the others."""
     from engine.vocabularies import OTHERS
 
-    family = {"byte-level": "byte-level BPE", "metaspace": "SentencePiece"}
-    own, kind = tokenizer.encode(text), family.get(tokenizer.spelling, "other")
+    own, kind = tokenizer.encode(text), tokenizer_others.FAMILIES.get(tokenizer.spelling, "other")
     found = [tokenizer_others.Cutting(live.model.name, kind, tokenizer.vocabulary, own)]
     for facts in OTHERS if others else ():
         tokens = vocabulary(facts.key).encode(text)
@@ -139,7 +138,8 @@ LOOKS = {
 def in_depth() -> None:
     """Show the rule with this prompt's numbers."""
     missing = tokenizer.unrepresentable("".join(map(chr, range(128))))
-    tokenizer_depth.show(counted, live.model.architecture.vocabulary, len(missing))
+    digits = tokenizer.encode("123")
+    tokenizer_depth.show(counted, tokenizer.vocabulary, len(missing), len(digits))
 
 
 def tasks() -> list[frame.Task]:

@@ -96,7 +96,7 @@ def test_the_mean_score_names_the_best_distance_that_several_pairs_back():
     means = np.array([1.0, 3.0, 2.0, 9.0], dtype=np.float32)
     counts = np.array([40, 30, 20, 1])
     said = title(embedding_rope.mean_figure(means, counts, layer=1, head=2, key="k"))
-    assert "1 token back: 3.00" in said
+    assert "1 token back (3.00)" in said
     hidden = embedding_rope.mean_figure(
         np.array([1.0, np.nan]), np.array([5, 0]), layer=0, head=0, key="k"
     )
