@@ -42,6 +42,11 @@ def in_depth_words(
         "tokens, which a user can't type, is what keeps a user from writing a system turn of their "
         "own; an application that reads user text as control tokens gives this away."
     )
+    _around()
+
+
+def _around() -> None:
+    """Write what real products do, and what the page leaves out."""
     st.markdown(
         "**What products do.** Large services stack these: a classifier model on the prompt, a "
         "long system turn, training on refusals, masks for structured output, and a second "

@@ -30,7 +30,7 @@ def test_chips_say_this_prompts_facts():
 
 
 def test_sections_follow_the_pipeline():
-    assert list(sections()) == ["Overview", "Prompt", "Model", "Output"]
+    assert list(sections()) == ["Overview", "Prompt", "Model", "Output", "Control"]
 
 
 def test_after_the_last_stage_the_loop_begins_again():
