@@ -49,6 +49,7 @@ for problem in problems:
 loader(request.source)  # starts at the first visit; the page is painted meanwhile
 
 frame.header(stage, request, settings, seed)
-chosen.run()
+with frame.errors_said():
+    chosen.run()
 frame.footer(stage)
 state.apply_link_changes()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import streamlit as st
@@ -12,6 +13,7 @@ from components.pipeline_strip import StageChip, pipeline_strip
 from components.sidebar import Request, show_notices
 from components.stages import STAGES, Facts, Stage, following
 from components.text import markdown
+from engine.errors import EngineError
 from engine.sampling import SamplingSettings
 from pages.shared.live import Live, facts, read_prompt
 from pages.shared.loading import loaded_model, wait_for_model
@@ -41,13 +43,24 @@ def header(stage: Stage, request: Request, settings: SamplingSettings, seed: int
     st.title(stage.question, anchor=False)
     st.markdown(stage.answer)
     known = None
-    if loaded_model(request.source) is not None:
-        live = read_prompt(request, settings, seed)
-        if live.problem is None:
-            with st.spinner("Running the model once over the prompt …", show_time=True):
-                known = facts(live)
+    # The page itself meets the same error and says it.
+    with suppress(EngineError):
+        if loaded_model(request.source) is not None:
+            live = read_prompt(request, settings, seed)
+            if live.problem is None:
+                with st.spinner("Running the model once over the prompt …", show_time=True):
+                    known = facts(live)
     with slot:
         _strip(stage, known)
+
+
+@contextmanager
+def errors_said() -> Iterator[None]:
+    """Say what the engine refused, in its own words, and let the rest of the page live."""
+    try:
+        yield
+    except EngineError as error:
+        st.error(markdown(str(error)))
 
 
 def current_request() -> Request:
@@ -111,13 +124,13 @@ def views(
         ["Visual", "In depth", "Try this"], key="view", on_change="rerun"
     )
     if picture.open:
-        with picture:
+        with picture, errors_said():
             visual()
     if depth.open:
-        with depth:
+        with depth, errors_said():
             in_depth()
     if practice.open:
-        with practice:
+        with practice, errors_said():
             for task in tasks():
                 _show_task(task)
 

@@ -89,3 +89,18 @@ def test_an_unknown_model_is_named_with_a_way_out(open_app):
 )
 def test_values_in_the_link_that_cannot_be_are_put_right_and_said(open_app, link, sentence):
     assert sentence in texts(open_app(**link))
+
+
+def test_what_the_engine_refuses_is_said_in_its_own_words(open_app, monkeypatch):
+    import engine.tokenizer
+    from engine.errors import EngineError
+
+    def refuse(*_, **__):
+        raise EngineError("The template refuses *this* turn. Use plain text instead.")
+
+    monkeypatch.setattr(engine.tokenizer.Tokenizer, "chat_text", refuse)
+    at = open_app("attention", chat="true", prompt="Hello")
+    assert [entry.value for entry in at.error] == [
+        "The template refuses \\*this\\* turn\\. Use plain text instead\\."
+    ]
+    assert at.title[0].value
