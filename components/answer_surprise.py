@@ -36,7 +36,6 @@ def surprise(steps: Sequence[TokenStep], *, key: str, selected: int | None = Non
         selected: index of the chosen token.
     """
     bits = packed(bits_of(steps))
-    expected = packed([step.entropy_bits for step in steps])
     pieces = [step.data for step in steps]
     most = int(np.argmax(bits))
     title = (
@@ -44,28 +43,22 @@ def surprise(steps: Sequence[TokenStep], *, key: str, selected: int | None = Non
         f"{visible(pieces[most], limit=14)}, token {most + 1}"
     )
     figure = frame(title, height=340, revision=key, bargap=0.15)
-    colours = [theme.PICKED if i == selected else theme.ACCENT for i in range(len(steps))]
-    hover = [
-        f"token {i + 1}: {escape(visible(step.data, limit=20))}<br>"
-        f"probability {percent(step.raw_probability)}, {bits[i]:.2f} bits<br>"
-        f"expected (entropy): {expected[i]:.2f} bits"
-        for i, step in enumerate(steps)
-    ]
     x = list(range(len(steps)))
+    colours = [theme.PICKED if i == selected else theme.ACCENT for i in x]
     figure.add_trace(
         go.Bar(
             x=x,
             y=bits,
             name="surprise of the token (bits)",
             marker={"color": colours},
-            hovertext=hover,
+            hovertext=[_hover(step) for step in steps],
             hovertemplate="%{hovertext}<extra></extra>",
         )
     )
     figure.add_trace(
         go.Scatter(
             x=x,
-            y=expected,
+            y=packed([step.entropy_bits for step in steps]),
             name="expected surprise (entropy)",
             mode="lines+markers",
             line={"color": theme.CATEGORICAL[2], "width": 2},
@@ -81,6 +74,14 @@ def surprise(steps: Sequence[TokenStep], *, key: str, selected: int | None = Non
         margin={"t": 64, "b": 70},
     )
     return figure
+
+
+def _hover(step: TokenStep) -> str:
+    return (
+        f"token {step.index + 1}: {escape(visible(step.data, limit=20))}<br>"
+        f"probability {escape(percent(step.raw_probability))}, {bits_of([step])[0]:.2f} bits<br>"
+        f"expected (entropy): {step.entropy_bits:.2f} bits"
+    )
 
 
 def where_unsure(steps: Sequence[TokenStep], count: int = 3) -> str:

@@ -160,9 +160,9 @@ def _message(piece: Piece) -> dict[str, Any]:
 
 
 def prompt_excerpt(prompt: str, limit: int = 220) -> str:
-    """Return the prompt, visible; of a long one the end."""
+    """Return the prompt, visible, with its line breaks; of a long one the end."""
     start = prompt if len(prompt) <= limit else "…" + prompt[-limit:]
-    return readable(start)
+    return readable(start).replace("⏎", "⏎\n")
 
 
 def answer_html(prompt: str, drawn: Sequence[Piece]) -> str:
@@ -192,6 +192,6 @@ def legend() -> str:
         for _, name, colour in LEVELS
     )
     return (
-        '<div style="font-size:.85rem;line-height:1.9">The model’s own probability of each token: '
-        f"{cells}</div>"
+        '<div style="font-size:.85rem;display:flex;flex-wrap:wrap;gap:4px 0">'
+        f'<span style="margin-right:8px">The model’s own probability of each token:</span>{cells}</div>'
     )

@@ -130,7 +130,7 @@ def residual_bars(part: DraftRound, data_of: Callable[[int], bytes], *, key: str
         ids,
         [data_of(token_id) for token_id in ids],
         [row.probability for row in part.residual],
-        title=f"{visible(rejected.data, limit=14)} was rejected: redrawn from what p has over q",
+        title=f"Instead of {visible(rejected.data, limit=14)}: p beyond q",
         key=key,
         before=[row.p for row in part.residual],
         kept=[row.probability > 0 for row in part.residual],

@@ -31,7 +31,8 @@ const line = (row, number, data) => {
   if (row.final_text === "cut") final.classList.add("gone")
   let last
   if (row.drawn) {
-    last = element("span", "", "✓ here")
+    last = element("span", "", "✓")
+    last.title = "the token that was taken"
   } else {
     last = element("button", "", row.taken ? "see" : "take")
     last.type = "button"

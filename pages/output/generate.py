@@ -101,7 +101,7 @@ def visual() -> None:
     problem = st.session_state.pop(answers.PROBLEM, None)
     if problem:
         st.error(markdown(problem))
-    text, card = st.columns([1.55, 1], gap="large")
+    text, card = st.columns([1.4, 1], gap="medium")
     with text:
         if asked is not None:
             run(asked, setup)

@@ -62,7 +62,7 @@ def race(choice: drafting.Choice) -> None:
 def one_round(choice: drafting.Choice) -> None:
     """Draw the rounds, and the chosen one with its numbers."""
     rounds = [lap.round for lap in drafting.laps(live, choice) if lap.round]
-    left, right = st.columns([1.5, 1], gap="large")
+    left, right = st.columns([1.2, 1], gap="medium")
     most = max(len(rounds), 2)
     with right:
         st.session_state["round"] = min(st.session_state.get("round", 1), len(rounds))

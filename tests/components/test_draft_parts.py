@@ -77,7 +77,7 @@ def test_a_round_is_drawn_with_letters_and_without_markup():
 
 def test_the_residual_is_p_over_q():
     figure = residual_bars(ROUND, lambda token_id: b" x", key="k")
-    assert "dog was rejected" in figure.layout.title.text
+    assert "Instead of ·dog" in figure.layout.title.text
     assert list(figure.data[0].x) == pytest.approx([0.75, 0.0])
     assert list(figure.data[1].x) == pytest.approx([0.6, 0.1])
 
