@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.overview_words import percent, size
+from components.answer_surprise import bits_of
+from components.numbers import percent, size
 from components.text import markdown, visible
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def show(architecture: Architecture, prompt_tokens: int, answer: Answer) -> None
 
 
 def _this_answer(answer: Answer) -> None:
-    bits = [-math.log2(max(part.step.raw_probability, 2.0**-149)) for part in answer]
+    bits = bits_of([part.step for part in answer])
     shown = answer[:3]
     factors = r" \cdot ".join(f"{part.step.raw_probability:.3f}" for part in shown)
     dots = r" \cdots" if len(answer) > len(shown) else ""

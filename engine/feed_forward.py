@@ -145,7 +145,7 @@ def layer_cosines(trace: Trace, position: int) -> Array:
         EngineError: There is no such position.
     """
     position = check_index("position", position, len(trace.ids), from_end=True)
-    stream = np.vstack([trace.resid_pre.at(position), trace.resid_post.at(position)[-1:]])
+    stream = trace.stream_at(position)
     lengths = np.linalg.norm(stream, axis=1, keepdims=True)
     directions = stream / np.maximum(lengths, 1e-30)
     return frozen(np.clip(directions @ directions.T, -1.0, 1.0))

@@ -196,5 +196,4 @@ class _SilenceOneEach:
 
 def _lens(trace: Trace) -> Array:
     """Return the logit lens' logits of the last position, `[L+1, V]`."""
-    stream = np.vstack([trace.resid_pre.at(-1), trace.resid_post.at(-1)[-1:]])
-    return replay.run_lm_head(trace.model, stream)[1]
+    return replay.run_lm_head(trace.model, trace.stream_at(-1))[1]

@@ -81,7 +81,7 @@ def lens(trace: Trace, layer: int, position: int, top: int = 10) -> LensReading:
     """
     layer = check_index("layer", layer, trace.architecture.layers + 1)
     position = check_index("position", position, len(trace.ids), from_end=True)
-    vectors = _stream_of(trace, position)[layer : layer + 1]
+    vectors = trace.stream_at(position)[layer : layer + 1]
     return _readings(trace, vectors, position, top, first_layer=layer)[0]
 
 
@@ -97,7 +97,7 @@ def lens_column(trace: Trace, position: int, top: int = 10) -> tuple[LensReading
         EngineError: There is no such position.
     """
     position = check_index("position", position, len(trace.ids), from_end=True)
-    return _readings(trace, _stream_of(trace, position), position, top, first_layer=0)
+    return _readings(trace, trace.stream_at(position), position, top, first_layer=0)
 
 
 def token_path(trace: Trace, token_id: int, position: int = -1) -> TokenPath:
@@ -113,7 +113,7 @@ def token_path(trace: Trace, token_id: int, position: int = -1) -> TokenPath:
     """
     token_id = check_index("token id", token_id, trace.architecture.vocabulary)
     position = check_index("position", position, len(trace.ids), from_end=True)
-    _, logits_NV = replay.run_lm_head(trace.model, _stream_of(trace, position))
+    _, logits_NV = replay.run_lm_head(trace.model, trace.stream_at(position))
     own = logits_NV[:, token_id]
     return TokenPath(
         token_id=token_id,
@@ -144,11 +144,6 @@ def lens_grid(trace: Trace, positions: Sequence[int] | None = None) -> LensGrid:
     best = np.array([[r.probabilities[0] for r in c] for c in columns]).reshape(shape)
     bits = np.array([[r.entropy for r in c] for c in columns]).reshape(shape)
     return LensGrid(places, frozen_ids(ids.T), frozen(best.T), frozen(bits.T))
-
-
-def _stream_of(trace: Trace, position: int) -> Array:
-    """Return one token's vector before every block and after the last, `[L+1, D]`."""
-    return np.vstack([trace.resid_pre.at(position), trace.resid_post.at(position)[-1:]])
 
 
 def _readings(

@@ -206,8 +206,7 @@ def _position(model: LanguageModel, position: int) -> PositionFact:
 
 def _residual_norms(trace: Trace) -> tuple[float, ...]:
     """Return the length of the last token's vector before the first and after each layer, [L+1]."""
-    stream = np.vstack([trace.resid_pre.at(-1)[:1], trace.resid_post.at(-1)])
-    return _rounded(np.linalg.norm(stream, axis=-1), 3)
+    return _rounded(np.linalg.norm(trace.stream_at(-1), axis=-1), 3)
 
 
 def _lens(model: LanguageModel, trace: Trace) -> tuple[LensFact, ...]:

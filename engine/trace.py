@@ -93,6 +93,10 @@ class Trace:
         masks = {id(mask): mask.nbytes for mask in self.masks}
         return sum(array.nbytes for array in self._arrays()) + sum(masks.values())
 
+    def stream_at(self, position: int) -> Array:
+        """Return one token's vector before every block and after the last, `[L+1, D]`."""
+        return frozen(np.vstack([self.resid_pre.at(position), self.resid_post.at(position)[-1:]]))
+
     def scores(self, layer: int) -> Array:
         """Return what the softmax of one layer gets, `[H, T, S]`; −inf where the mask forbids."""
         layer = check_index("layer", layer, self.architecture.layers)
