@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.overview_words import percent
+from components.numbers import percent
 from components.text import visible
 from components.theme import ACCENT, CUT, PICKED
 
@@ -80,6 +80,8 @@ def headline(step: TokenStep) -> str:
     raw, final = percent(step.raw_probability), percent(step.probability)
     if step.forced:
         return f"You took this one. The model gave it {raw}; after the settings it had {final}."
+    if step.probability == 1:
+        return f"The model gave it {raw}; the settings left nothing else, so it was certain."
     return (
         f"The model gave it {raw}; after the settings it had {final}, and u = {step.u:.3f} drew it."
     )

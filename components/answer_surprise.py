@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from components import theme
 from components.chart import frame, packed, token_axis, token_labels
-from components.overview_words import percent
+from components.numbers import percent
 from components.text import markdown, visible
 from components.text import plotly as escape
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from components import theme
 from components.chart import frame, packed
 from components.lines import lines
-from components.overview_words import size
+from components.numbers import size
 from components.text import plotly as escape
 from components.text import visible
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from components import theme
 from components.bars import bars
 from components.cost_lanes import lanes
-from components.overview_words import percent
+from components.numbers import percent
 from components.text import html, markdown, visible
 
 if TYPE_CHECKING:

@@ -15,3 +15,8 @@ def percent(share: float) -> str:
     if value >= 0.01:
         return f"{value:.2g} %"
     return "< 0.01 %" if value > 0 else "0 %"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes in kB or MB."""
+    return f"{count / 1000:,.0f} kB" if count < 1_000_000 else f"{count / 1_000_000:,.1f} MB"

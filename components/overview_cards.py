@@ -11,7 +11,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from components.overview_words import excerpt, percent, piece, size, words
+from components.numbers import percent, size
+from components.overview_words import excerpt, piece, words
 from components.text import visible
 from engine.overview_facts import Overview, SamplingFact, Segment, TokenFact
 

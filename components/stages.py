@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from components.numbers import percent
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -136,7 +138,7 @@ STAGES: tuple[Stage, ...] = (
         section="Model",
         icon=":material/leaderboard:",
         folder="model",
-        chip=lambda facts: f"top: {facts.top_text} {facts.top_probability:.0%}",
+        chip=lambda facts: f"top: {facts.top_text} {percent(facts.top_probability)}",
     ),
     Stage(
         key="sampling",

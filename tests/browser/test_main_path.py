@@ -28,7 +28,7 @@ def test_a_prompt_goes_through_every_page_and_every_slider_counts(page_at):
     page = page_at("/")
     type_text(page, state.PROMPT, "The capital of France is")
     assert "5 tokens" in fact_of(page, "tokenizer")
-    assert "·Paris 77%" in fact_of(page, "lm_head")
+    assert "·Paris 77 %" in fact_of(page, "lm_head")
     for stage in STAGES[1:]:
         visit(page, stage.key)
         assert page.get_by_role("heading", level=1).first.inner_text() == stage.question
