@@ -56,7 +56,9 @@ def test_each_look_runs_on_any_prompt(open_app, look, prompt):
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_each_look_runs_on_a_model_with_learned_positions(open_app, gpt2_folder, look):
-    at = open_app("embedding", models=str(gpt2_folder), prompt="The cat sat", vectors=look)
+    at = open_app(
+        "embedding", models=str(gpt2_folder), prompt="The cat sat", token="0", vectors=look
+    )
     said = texts(at)
     if look == "Position":
         assert "This model has no RoPE" in said
