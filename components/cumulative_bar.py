@@ -14,8 +14,8 @@ import numpy as np
 import streamlit as st
 
 from components.numbers import percent
-from components.sampling_rows import largest
 from components.step_bars import with_colours
+from engine.distribution import largest
 
 Array = np.ndarray[Any, Any]
 
@@ -66,7 +66,7 @@ def segments(
     weights = np.asarray(probabilities, dtype=np.float64)
     ends = np.cumsum(weights)
     ends /= ends[-1]
-    own = set(largest(weights, SHOWN).tolist()) | {picked}
+    own = set(largest(probabilities, SHOWN).tolist()) | {picked}
     pieces: list[dict[str, Any]] = []
     at = 0.0
     for token_id in sorted(own):

@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from components.numbers import percent
-from components.sampling_rows import largest
 from components.text import markdown
+from engine.distribution import largest
 from engine.sampling import LLAMA_CPP_ORDER, SamplingSettings, Stage, run_chain
 
 EXAMPLE = (3.0, 2.0, 1.0)

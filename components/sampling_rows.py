@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from components.numbers import percent
+from engine.distribution import largest
 from engine.sampling import Stage
 
 Array = np.ndarray[Any, Any]
@@ -100,15 +101,6 @@ def cut_text(stage: Stage) -> str:
     if stage.name == "typical":
         return f"cut beyond {stage.cutoff:.2f} bits from usual"
     return f"cut below {percent(stage.cutoff)}"
-
-
-def largest(values: Array, count: int) -> Array:
-    """Return where the largest values stand, largest first."""
-    count = min(count, len(values))
-    if count == 0:
-        return np.empty(0, dtype=np.int64)
-    found = np.argpartition(-values, count - 1)[:count]
-    return found[np.argsort(-values[found], kind="stable")]
 
 
 def _ordered(before: Array, ids: Array) -> list[int]:

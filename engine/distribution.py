@@ -42,6 +42,23 @@ class SoftmaxSteps:
     """`[n]`, `weights / total`."""
 
 
+def largest(values: Array, n: int) -> Ids:
+    """Return where the n largest values stand, largest first; of equal ones the lower index first.
+
+    Args:
+        values: `[V]`.
+        n: How many; all of them at most.
+    """
+    n = max(0, min(n, len(values)))
+    if n == 0:
+        return frozen_ids([])
+    # Only what may be among the n largest is sorted: a fraction of sorting a whole vocabulary. The
+    # stable sort keeps equal values in order.
+    smallest = np.partition(values, len(values) - n)[len(values) - n]
+    candidates = np.flatnonzero(values >= smallest)
+    return frozen_ids(candidates[np.argsort(-values[candidates], kind="stable")[:n]])
+
+
 def log_softmax(logits: Array) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Return ln p `[V]` in float64; −inf where a logit is −inf."""
     shifted = np.asarray(logits, dtype=np.float64) - float(logits.max())

@@ -16,7 +16,7 @@ import torch
 from engine import replay
 from engine.arrays import Array, Ids, frozen, frozen_ids
 from engine.bounds import check_index
-from engine.lm_head import largest
+from engine.distribution import largest
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -17,8 +17,8 @@ import torch
 from engine import replay
 from engine.arrays import Array, Ids, frozen
 from engine.bounds import check_index
+from engine.distribution import largest
 from engine.hooks import sites_of
-from engine.lm_head import largest
 from engine.sites import output_rows
 
 if TYPE_CHECKING:

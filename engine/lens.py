@@ -16,7 +16,8 @@ import numpy as np
 from engine import replay
 from engine.arrays import Array, Ids, frozen, frozen_ids
 from engine.bounds import check_index
-from engine.lm_head import entropy, largest, softmax
+from engine.distribution import largest
+from engine.lm_head import entropy, softmax
 
 if TYPE_CHECKING:
     from engine.trace import Trace

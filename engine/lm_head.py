@@ -15,6 +15,7 @@ import numpy as np
 from engine import replay
 from engine.arrays import Array, Ids, frozen, frozen_ids
 from engine.bounds import check_index
+from engine.distribution import largest
 
 if TYPE_CHECKING:
     from engine.trace import Trace
@@ -94,23 +95,6 @@ def top(logits: Array, n: int) -> TopTokens:
     """
     ids = largest(logits, n)
     return TopTokens(frozen_ids(ids), frozen(logits[ids]), frozen(softmax(logits)[ids]))
-
-
-def largest(values: Array, n: int) -> Ids:
-    """Return where the n largest values stand, largest first; of equal ones the lower index first.
-
-    Args:
-        values: `[V]`.
-        n: How many; all of them at most.
-    """
-    n = max(0, min(n, len(values)))
-    if n == 0:
-        return frozen_ids([])
-    # Only what may be among the n largest is sorted: a fraction of sorting a whole vocabulary. The
-    # stable sort keeps equal values in order.
-    smallest = np.partition(values, len(values) - n)[len(values) - n]
-    candidates = np.flatnonzero(values >= smallest)
-    return frozen_ids(candidates[np.argsort(-values[candidates], kind="stable")[:n]])
 
 
 def softmax(logits: Array) -> Array:

@@ -14,8 +14,9 @@ import numpy as np
 
 from engine import attention, embedding, rope
 from engine.bounds import check_index
+from engine.distribution import largest
 from engine.lens import lens
-from engine.lm_head import largest, softmax, top
+from engine.lm_head import softmax, top
 from engine.overview_facts import (
     ArchitectureFact,
     CacheFact,

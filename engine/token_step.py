@@ -11,6 +11,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from engine.distribution import largest
+
 Floats = npt.NDArray[np.float32]
 
 StopReason = Literal["end token", "stop string", "token budget", "context limit", "cancelled"]
@@ -93,10 +95,5 @@ def alternatives(raw: Floats, final: Floats, token_id: int) -> tuple[Alternative
 
 def top(probabilities: Floats, count: int = TOP) -> tuple[tuple[int, float], ...]:
     """Return the likeliest tokens, (id, probability), of equals the lower id first; none of 0."""
-    alive = np.flatnonzero(probabilities > 0)
-    if len(alive) > count:
-        # Everything down to the count-th largest, so that equals at the edge are sorted by id.
-        smallest = np.partition(probabilities[alive], len(alive) - count)[len(alive) - count]
-        alive = alive[probabilities[alive] >= smallest]
-    order = np.argsort(-probabilities[alive], kind="stable")[:count]
-    return tuple((int(i), float(probabilities[i])) for i in alive[order])
+    best = ((int(i), float(probabilities[i])) for i in largest(probabilities, count))
+    return tuple((token_id, share) for token_id, share in best if share > 0)
