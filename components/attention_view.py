@@ -165,19 +165,27 @@ def read_position(row: Array) -> int:
     return int(np.nan_to_num(row, nan=-1.0).argmax())
 
 
-def read_slider(token: int) -> int:
-    """Draw the slider of the token that is read and return it."""
-    state.clamp(state.READ, "Token that is read", token)
-    return int(
+def read_slider(token: int, row: Array) -> int:
+    """Draw the slider of the token that is read and return it.
+
+    Args:
+        token: the chosen query.
+        row: `[S]`, its shares.
+    """
+    chosen = state.linked(state.READ, "Token that is read", token)
+    st.session_state[state.READ] = int(row.argmax()) if chosen is None else chosen
+    read = int(
         st.slider(
             "Token that is read",
             0,
             max(token, 1),
             key=state.READ,
-            bind="query-params",
+            persist_state="session",
             disabled=token == 0,
         )
     )
+    state.link(state.READ, read)
+    return read
 
 
 def show_reading(row: Array, pieces: Sequence[bytes], token: int, options: Options) -> None:

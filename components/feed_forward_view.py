@@ -62,8 +62,10 @@ def show_neurons(run: TokenNeurons, strongest: Sequence[int], piece: bytes, *, g
         gated: whether the network multiplies two readings (SwiGLU).
     """
     order = [int(neuron) for neuron in strongest]
-    chosen = st.session_state.get(state.NEURON)
-    neuron = chosen if isinstance(chosen, int) and chosen < len(run.neurons) else order[0]
+    chosen = state.linked(state.NEURON, "Neuron", len(run.neurons) - 1)
+    neuron = order[0] if chosen is None else chosen
+    if chosen is not None:
+        state.link(state.NEURON, neuron)
 
     def choose(event: Any) -> None:
         number = chosen_index(event, len(order), curve=0)

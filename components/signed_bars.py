@@ -66,6 +66,12 @@ def signed_bars(
             else f"%{{y}}<br>{escape(hover_name)} %{{customdata:.3f}}<extra></extra>",
         )
     )
+    _axes(figure, names, numbers, room)
+    return figure
+
+
+def _axes(figure: go.Figure, names: Sequence[str], numbers: Array, room: float) -> None:
+    """Name the bars, and leave room for the texts at their ends."""
     figure.update_yaxes(
         tickmode="array",
         tickvals=list(range(len(numbers))),
@@ -77,4 +83,3 @@ def signed_bars(
     low, high = float(numbers.min(initial=0.0)), float(numbers.max(initial=0.0))
     left = low - room * span if low < 0 else 0.0
     figure.update_xaxes(range=[left, high + room * span], fixedrange=True, zeroline=True)
-    return figure

@@ -197,3 +197,30 @@ def clamp(key: str, label: str, high: int) -> None:
     value = st.session_state.get(key)
     if isinstance(value, int) and value > high:
         st.session_state[key] = high
+
+
+def linked(key: str, label: str, high: int) -> int | None:
+    """Return a whole number of the session or, at first, of the link; None if there is none.
+
+    For what is chosen by a click and has no widget that is always drawn: a widget that first
+    appears after the click would not write its value into the link. `link` writes it.
+
+    Args:
+        key: of the session state, and of the link.
+        label: what the user knows it as.
+        high: its largest allowed value; the smallest is 0.
+    """
+    clamp(key, label, high)
+    if key not in st.session_state and key in st.query_params:
+        entry = Limit(key, label, 0, high, 0, 1, whole=True)
+        text = st.query_params[key]
+        changed, _ = check_link({key: text}, (entry,))
+        st.session_state[key] = int(changed.get(key, _as_number(text) or 0))
+    value = st.session_state.get(key)
+    return value if isinstance(value, int) else None
+
+
+def link(key: str, value: int) -> None:
+    """Write a whole number into the link, where no bound widget does it."""
+    if st.query_params.get(key) != str(value):
+        st.query_params[key] = str(value)

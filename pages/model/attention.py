@@ -13,6 +13,7 @@ from components.attention_steps_view import choose_step, show_step
 from components.chart import chart
 from components.heatmap import selected_cell
 from components.mosaic import selected_head
+from components.text import markdown
 from engine import attention
 from engine.attention_steps import head_steps
 from pages.shared import cache_panel, derived, frame, knockout_panel
@@ -77,10 +78,10 @@ def one_head(options: attention_view.Options) -> None:
         pattern, trace.masks[layer], without_first=options.without_first
     )
     title = attention_figures.head_title(layer, head, shares)
+    st.markdown(f"#### {markdown(title)}")
     picture, words = st.columns([2, 1], gap="medium")
     with picture:
         if options.picture == attention_view.ARCS:
-            st.markdown(f"#### {title}")
             arcs.arcs(
                 pieces,
                 shown,
@@ -90,13 +91,13 @@ def one_head(options: attention_view.Options) -> None:
                 on_select=attention_view.choose_token,
             )
         else:
-            matrix(shown, title, options)
+            matrix(shown, options)
     with words:
         attention_view.show_reading(shown[token], pieces, token, options)
         attention_view.show_shares(shares, scores)
 
 
-def matrix(shown: np.ndarray[Any, Any], title: str, options: attention_view.Options) -> None:
+def matrix(shown: np.ndarray[Any, Any], options: attention_view.Options) -> None:
     """Draw a head's pattern as a matrix; a click spells a cell out."""
 
     def choose(event: Any) -> None:
@@ -108,7 +109,7 @@ def matrix(shown: np.ndarray[Any, Any], title: str, options: attention_view.Opti
         attention_figures.pattern_figure(
             shown,
             pieces,
-            title=title,
+            title="Each row's token reads the columns' tokens",
             key="pattern",
             selected=(token, attention_view.read_position(shown[token])),
             log=options.log,
@@ -121,7 +122,7 @@ def matrix(shown: np.ndarray[Any, Any], title: str, options: attention_view.Opti
 
 def one_cell() -> None:
     """Spell out how much the chosen token reads another."""
-    read = attention_view.read_slider(token)
+    read = attention_view.read_slider(token, trace.pattern(layer)[head, token])
     terms = attention.score_terms(trace, layer, head, token, read)
     value = trace.v[layer, terms.kv_head, read]
     show_cell(terms, value, pieces, query=token, read=read, layer=layer, head=head)

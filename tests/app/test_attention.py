@@ -33,7 +33,7 @@ def test_the_pattern_is_drawn_up_to_the_diagonal_and_named_by_what_it_does(page)
     tokens = len(figure["layout"]["yaxis"]["tickvals"])
     assert len(cells["x"]["bdata"]) > 0
     assert figure["data"][0]["zmax"] == 1
-    assert "ead 3 of layer 1" in figure["layout"]["title"]["text"]
+    assert "#### Head 3 of layer 1 " in words(at)
     assert tokens == len(figure["layout"]["xaxis"]["tickvals"])
     assert "Kind of head on this prompt" in words(at)
 
