@@ -94,7 +94,7 @@ def _characters_of_several_tokens(pieces: Sequence[bytes]) -> list[tuple[str | N
     takes for one character: a family emoji is 18 tokens of the default vocabulary.
     """
     found: list[tuple[str | None, bool]] = [(None, False)] * len(pieces)
-    for start, end in _joined(pieces):
+    for start, end in joined(pieces):
         data = b"".join(pieces[start:end])
         if end - start > 1 and _complete(data):
             for index in range(start, end):
@@ -102,7 +102,7 @@ def _characters_of_several_tokens(pieces: Sequence[bytes]) -> list[tuple[str | N
     return found
 
 
-def _joined(pieces: Sequence[bytes]) -> Iterator[tuple[int, int]]:
+def joined(pieces: Sequence[bytes]) -> Iterator[tuple[int, int]]:
     """Yield the ranges of tokens that no border between two characters separates."""
     # Bytes that are no character stand for themselves, so that lengths stay right.
     text = b"".join(pieces).decode("utf-8", "surrogateescape")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.text import markdown, visible
+from components.token_strip import joined
 
 if TYPE_CHECKING:
     from engine.tokenizer import Token
@@ -113,10 +114,25 @@ def show_token(tokens: Sequence[Token], index: int) -> None:
         st.markdown(f"**Token {index:,} of {len(tokens):,}, counted from 0**")
         st.markdown("\n".join(f"- {name}: {value}" for name, value in rows))
         st.markdown(coverage(tokens, index))
-        notes = []
+        notes = [note] if (note := _cluster_note(tokens, index)) else []
         if token.special:
             notes.append("A control token: it has an id of its own and no letters to the model.")
         if times > 1:
             notes.append(f"It stands {times:,} times in this text: the same id and colour each.")
         if notes:
             st.caption(" ".join(notes))
+
+
+def _cluster_note(tokens: Sequence[Token], index: int) -> str:
+    """Say how many tokens make what readers take for one character, where that is more to say."""
+    first = max(0, index - 64)  # no need to read a whole book for one character
+    near = [token.data for token in tokens[first : index + 64]]
+    spans = ((start + first, end + first) for start, end in joined(near))
+    start, end = next(span for span in spans if span[0] <= index < span[1])
+    if (start, end) == sharing(tokens, index):
+        return ""
+    together = visible(b"".join(token.data for token in tokens[start:end]))
+    return (
+        f"What readers take for one character, {markdown(together)}, takes {end - start} tokens "
+        "here."
+    )

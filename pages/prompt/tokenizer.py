@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from engine.vocabularies import OtherVocabulary
 
 live = frame.live_prompt(traced=False)
-tokenizer = live.model.tokenizer
-prompt = live.request.prompt
+tokenizer, prompt = live.model.tokenizer, live.request.prompt
 counted = tokenizer_card.totals(live.text, live.tokens)
 
 
@@ -37,7 +36,8 @@ def visual() -> None:
         tokenizer_card.show_token(live.tokens, index)
     with strip:
         st.markdown(f"#### {counted.characters:,} characters became {counted.tokens:,} tokens")
-        token_strip(token_views(live.tokens), key="tokens", selected=index, on_select=choose)
+        with st.container(height=420 if counted.tokens > 150 else "content", border=False):
+            token_strip(token_views(live.tokens), key="tokens", selected=index, on_select=choose)
         tokenizer_card.show_totals(counted)
     look = st.segmented_control(
         "A closer look", list(LOOKS), default=FIRST, key="look", required=True, bind="query-params"

@@ -171,3 +171,14 @@ def test_tasks_are_met_by_what_they_ask_for():
     assert done("a a", twice) == [False, True, False]
     assert done("1" * 12, digits) == [False, False, True]
     assert done("", []) == [False, False, False]
+
+
+def test_the_card_counts_the_tokens_of_what_readers_take_for_one_character():
+    text = "e\u0301x"
+    tokens = [Token(n, char, char.encode(), n, n + 1) for n, char in enumerate(text)]
+    assert "takes 2 tokens" in tokenizer_card._cluster_note(tokens, 0)
+    assert "takes 2 tokens" in tokenizer_card._cluster_note(tokens, 1)
+    assert tokenizer_card._cluster_note(tokens, 2) == ""
+    assert all(tokenizer_card._cluster_note(HUG, index) == "" for index in range(4))
+    many = [Token(1, "a", b"a", n, n + 1) for n in range(500)]
+    assert tokenizer_card._cluster_note(many, 499) == ""
