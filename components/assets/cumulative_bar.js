@@ -21,6 +21,10 @@ function segment(entry) {
 export default function (component) {
   const { data, parentElement } = component
   const root = parentElement.querySelector(".line")
+  // A slider calls every card; those for which nothing changed stay as they are.
+  const message = JSON.stringify(data)
+  if (root.message === message) return
+  root.message = message
   const bar = part("div", "bar")
   bar.setAttribute("role", "img")
   bar.setAttribute("aria-label", data.alt)
@@ -34,5 +38,4 @@ export default function (component) {
   const ends = part("div", "ends")
   ends.append(part("span", "", "0"), part("span", "", data.caption), part("span", "", "1"))
   root.replaceChildren(flag, bar, ends)
-  root.dataset.drawn = String(Number(root.dataset.drawn || 0) + 1)
 }

@@ -31,6 +31,10 @@ function makeRow(row, scale) {
 export default function (component) {
   const { data, parentElement } = component
   const root = parentElement.querySelector(".bars")
+  // A slider calls every card; those for which nothing changed stay as they are.
+  const message = JSON.stringify(data)
+  if (root.message === message) return
+  root.message = message
   const list = part("ul", "rows")
   list.setAttribute("aria-label", data.alt)
   list.append(...data.rows.map((row) => makeRow(row, data.scale)))
@@ -38,5 +42,4 @@ export default function (component) {
   if (data.note) parts.push(part("p", "note", data.note))
   root.replaceChildren(...parts)
   root.classList.toggle("off", !data.active)
-  root.dataset.drawn = String(Number(root.dataset.drawn || 0) + 1)
 }
