@@ -107,7 +107,7 @@ def show_ties(row: Array, head_row: Array, logit: float, piece: bytes, *, tied: 
         st.markdown(
             f"**One table, used twice (tied).** The row begins {numbers}, … The last step (LM head)"
             f" multiplies the final vector with this very row to score {name} as the next token: "
-            f"logit {logit:.2f}. Largest difference between the two rows: {gap:.0f}."
+            f"logit {logit:.2f}. Largest difference between the two rows: {gap:g}."
         )
         return
     cosine = float(row @ head_row / max(np.linalg.norm(row) * np.linalg.norm(head_row), 1e-12))

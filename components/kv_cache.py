@@ -12,7 +12,7 @@ import streamlit as st
 from components.chart import token_labels
 from components.heatmap import heatmap
 from components.lines import lines
-from components.text import visible
+from components.text import markdown, visible
 
 if TYPE_CHECKING:
     from engine.kv_cache import CacheSize, CacheStep
@@ -103,7 +103,7 @@ def size_rows(own: CacheSize, known: Sequence[CacheSize], context: int) -> list[
     """
     return [
         {
-            "model": size.name,
+            "model": markdown(size.name),
             "layers × KV heads × K": f"{size.layers} × {size.kv_heads} × {size.head_size}",
             "query heads": str(size.heads),
             "number": "float32" if size.bytes_per_number == 4 else "bfloat16",

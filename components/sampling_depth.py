@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import streamlit as st
 
@@ -62,7 +60,10 @@ def example_result(order: tuple[str, ...] | None = None) -> list[int]:
 
 def _order_example() -> None:
     """Show that the order of two steps decides who survives."""
-    names: Callable[[list[int]], str] = lambda kept: ", ".join(f"{EXAMPLE[i]:g}" for i in kept)  # noqa: E731
+
+    def names(kept: list[int]) -> str:
+        return ", ".join(f"{EXAMPLE[i]:g}" for i in kept)
+
     st.markdown(
         "**The order matters.** Logits 3, 2, 1 with T = 0.5 and top-p 0.8: transformers divides "
         "first, which makes the shares 87 %, 12 %, 2 %, so the first alone reaches 0.8 and only "

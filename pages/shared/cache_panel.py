@@ -93,7 +93,11 @@ def race(live: Live) -> None:
     left, right = st.columns([1.2, 1], gap="medium")
     if results:
         with left:
-            chart(kv_cache.race_figure(results, key="race_chart"), key="race_chart", alt="Times")
+            chart(
+                kv_cache.race_figure(results, key="race_chart"),
+                key="race_chart",
+                alt="Milliseconds a step against the context, with the cache and without it",
+            )
         with right:
             kv_cache.show_race(results, live.model.tokenizer.bytes_of)
         return
