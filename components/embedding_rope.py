@@ -131,9 +131,10 @@ def degrees(radians: float) -> str:
 
 def wavelength_figure(wavelengths: Array, pair: int, key: str) -> go.Figure:
     """Return after how many tokens each pair comes around, on a log axis."""
+    whole = float(wavelengths[pair])
     return lines(
         {"tokens for one turn": wavelengths},
-        title=f"Pair {pair}: one turn in {wavelengths[pair]:,.1f} tokens",
+        title=f"Pair {pair}: one turn in {whole:,.{1 if whole < 100 else 0}f} tokens",
         key=key,
         x_title="pair",
         y_title="tokens for one turn (wavelength)",

@@ -15,7 +15,7 @@ def test_a_link_restores_token_layer_head_and_look(page_at):
     assert "At position 3 pair 0" in chart_title(page, "angles")
     assert "Layer 2, head 5" in chart_title(page, "mean_score")
     set_slider(page, "rope_pair", 31)
-    assert "438,46" in chart_title(page, "wavelengths")
+    assert "438,460 tokens" in chart_title(page, "wavelengths")
     choose(page, "vectors", "Look-up")
     assert "row 6,376 of the table" in chart_title(page, "embedding_row")
 
