@@ -193,5 +193,6 @@ def legend() -> str:
     )
     return (
         '<div style="font-size:.85rem;display:flex;flex-wrap:wrap;gap:4px 0">'
-        f'<span style="margin-right:8px">The model’s own probability of each token:</span>{cells}</div>'
+        '<span style="margin-right:8px">The model’s own probability of each token:</span>'
+        f"{cells}</div>"
     )

@@ -6,6 +6,7 @@ needs q and not what the draft would rather have.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -76,12 +77,14 @@ class PromptLookup:
         self, context: Sequence[int], k: int, settings: SamplingSettings, uniform: Uniform
     ) -> list[Proposal]:
         """Return the tokens after the latest earlier place with the same ending; none without."""
+        start = time.perf_counter()
         found = continuation(context, k, self._longest)
         proposals = []
         for token_id in found:
             proposals.append(Proposal(token_id, self._certain(token_id)))
             if token_id in self._stop_ids:
                 break
+        self.milliseconds = (time.perf_counter() - start) * 1000
         return proposals
 
     def _certain(self, token_id: int) -> Floats:
@@ -135,13 +138,15 @@ class ModelDraft:
         proposals: list[Proposal] = []
         for _ in range(k):
             logits = self._sequence.advance(unread)
-            self.milliseconds += self._sequence.milliseconds
+            start = time.perf_counter()
             self._read += unread
             q = final_probabilities(logits, settings, text)
             token_id = draw(q, uniform())
             proposals.append(Proposal(token_id, q))
             text.append(token_id)
             unread = [token_id]
+            own = (time.perf_counter() - start) * 1000
+            self.milliseconds += self._sequence.milliseconds + own
             if token_id in self._model.stop_ids:
                 break
         return proposals

@@ -14,14 +14,16 @@ sampling" (2023).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.cached_pass import CachedPass
+from engine.draft_round import CheckedToken, DraftRound, Fate, ResidualRow, Source
 from engine.drafts import Draft, Proposal
 from engine.errors import EngineError
 from engine.generate import StopReason, checked_prompt, random_numbers
@@ -30,65 +32,21 @@ from engine.sampling import SamplingSettings, draw, final_probabilities
 if TYPE_CHECKING:
     from engine.model import LanguageModel
 
-Floats = npt.NDArray[np.float32]
+__all__ = [
+    "CheckedToken",
+    "DraftRound",
+    "ResidualRow",
+    "Verdict",
+    "acceptance",
+    "check",
+    "residual",
+    "speculate",
+]
 
-Fate = Literal["accepted", "rejected", "not checked"]
-Source = Literal["redrawn", "bonus", "drawn"]
+Floats = npt.NDArray[np.float32]
 
 RESIDUAL_ROWS = 10
 """How many tokens of a residual distribution a round reports."""
-
-
-@dataclass(frozen=True)
-class CheckedToken:
-    """One guessed token and what became of it."""
-
-    id: int
-    data: bytes
-    p: float
-    """The target's probability of it, after the sampling settings."""
-    q: float
-    """The probability with which the draft drew it."""
-    u: float | None
-    """The random number of its check: it is accepted if u < p / q. None if it was not checked."""
-    fate: Fate
-
-
-@dataclass(frozen=True)
-class ResidualRow:
-    """One token of the distribution from which a rejected one is redrawn."""
-
-    id: int
-    p: float
-    q: float
-    probability: float
-    """max(p - q, 0), normalised."""
-
-
-@dataclass(frozen=True)
-class DraftRound:
-    """One guess of several tokens and its check."""
-
-    index: int
-    proposed: tuple[CheckedToken, ...]
-    source: Source | None
-    """Where the last token of the round is from: "redrawn" after a rejection, "bonus" if all were
-    accepted, "drawn" if nothing had been proposed. None if the round ends with an end token that
-    was guessed."""
-    last: CheckedToken | None
-    """That token; its p is the probability with which it was drawn, q is 0."""
-    residual: tuple[ResidualRow, ...]
-    """After a rejection: the likeliest tokens of the residual distribution."""
-    ids: tuple[int, ...]
-    """What the round adds to the text."""
-    draft_milliseconds: float
-    check_milliseconds: float
-    stop_reason: StopReason | None
-
-    @property
-    def accepted(self) -> int:
-        """How many guesses were kept."""
-        return sum(token.fate == "accepted" for token in self.proposed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +157,7 @@ class _Run:
         self.uniform = uniform
         self.ids = prompt
         self.sequence = CachedPass(target, rewindable=True)
+        self.checking_since = 0.0
 
     def guess(self, count: int) -> list[Proposal]:
         """Return what the draft proposes, up to the first end token of the target."""
@@ -212,6 +171,7 @@ class _Run:
         guessed = [proposal.id for proposal in proposals]
         unread = [*self.ids[self.sequence.tokens :], *guessed]
         logits = self.sequence.advance_many(unread, len(guessed) + 1)
+        self.checking_since = time.perf_counter()
         return [
             # The penalties look at a context that grows with each guess.
             final_probabilities(logits[i], self.settings, self.ids + guessed[:i])
@@ -229,6 +189,7 @@ def _rounds(run: _Run, k: int, most: int, is_budget: bool) -> Generator[DraftRou
         drafting = run.draft.milliseconds if count else 0.0
         target = run.score(proposals)
         verdict = check(proposals, target, run.uniform)
+        checking = (time.perf_counter() - run.checking_since) * 1000 + run.sequence.milliseconds
         new = [proposal.id for proposal in proposals[: verdict.accepted]]
         ended = bool(new) and new[-1] in run.target.stop_ids
         if not ended:
@@ -240,7 +201,8 @@ def _rounds(run: _Run, k: int, most: int, is_budget: bool) -> Generator[DraftRou
         run.ids += new
         # What was read of rejected guesses must not be seen by what comes next.
         run.sequence.rewind(len(run.ids) - 1)
-        yield _report(run, index, proposals, target, verdict, tuple(new), drafting, reason)
+        times = (drafting, checking)
+        yield _report(run, index, proposals, target, verdict, tuple(new), times, reason)
         if reason is not None:
             return
         index += 1
@@ -253,7 +215,7 @@ def _report(
     target: Sequence[Floats],
     verdict: Verdict,
     new: tuple[int, ...],
-    drafting: float,
+    times: tuple[float, float],
     reason: StopReason | None,
 ) -> DraftRound:
     """Put a round into plain values."""
@@ -279,8 +241,8 @@ def _report(
         last=last if has_last else None,
         residual=_residual_rows(proposals, target, verdict) if rejected else (),
         ids=new,
-        draft_milliseconds=drafting,
-        check_milliseconds=run.sequence.milliseconds,
+        draft_milliseconds=times[0],
+        check_milliseconds=times[1],
         stop_reason=reason,
     )
 

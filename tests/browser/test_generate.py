@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
+from playwright.sync_api import expect
+
 from tests.browser.harness.actions import (
+    TIMEOUT,
     choose,
     open_tab,
     press_button,
@@ -45,6 +48,8 @@ def test_an_answer_is_written_and_another_token_taken(page_at):
     assert "·Paris" in table.get_by_role("row").nth(1).inner_text()
     taken = table.get_by_role("row").nth(2).locator(".token").inner_text()
     table.get_by_role("button").first.click()
+    expect(pieces(page).first).not_to_have_text(" Paris", timeout=TIMEOUT)
+    expect(pieces(page)).to_have_count(6, timeout=TIMEOUT)
     wait_until_idle(page)
     assert "·" + texts(page)[0].strip() == re.sub(r"\d+$", "", taken).strip()
     press = widget(page, "branch_box").get_by_role("combobox")
