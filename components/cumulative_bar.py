@@ -46,13 +46,15 @@ def cumulative_bar(
     """
     name = name_of(picked)
     pieces = segments(probabilities, picked, name_of)
+    count = int(np.count_nonzero(probabilities))
+    tokens = "1 token" if count == 1 else f"{count:,} tokens in the order of their ids"
     _COMPONENT(
         key=key,
         data={
             "segments": pieces,
             "u": u,
             "flag": f"u = {u:.4f} → {name}",
-            "caption": f"{int(np.count_nonzero(probabilities)):,} tokens in the order of their ids",
+            "caption": tokens,
             "alt": f"u = {u:.4f} falls into the piece of {name}, which is "
             f"{percent(float(probabilities[picked]))} long.",
         },

@@ -1,0 +1,28 @@
+"""The LM head's page in a real browser: a bar is clicked, a token is looked up."""
+
+from __future__ import annotations
+
+from tests.browser.harness.actions import choose, type_text, wait_until_idle
+
+PROMPT = {"prompt": "The capital of France is"}
+
+
+def test_a_clicked_bar_is_spelled_out(page_at):
+    page = page_at("/lm-head", params=PROMPT)
+    page.get_by_text("is number 1 with the logit").wait_for()
+    bar = page.locator(".st-key-probabilities .bars .point").nth(1)
+    box = bar.locator("path").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.get_by_text("is number 2 with the logit").wait_for()
+    wait_until_idle(page)
+
+
+def test_a_token_is_found_and_every_view_is_drawn(page_at):
+    page = page_at("/lm-head", params=PROMPT, viewport=(1024, 768))
+    type_text(page, "lm_head_look_up", " London")
+    page.get_by_text("is number 3 with the logit").wait_for()
+    for view in ("All scores", "Two prompts"):
+        choose(page, "scores", view)
+        page.locator(".js-plotly-plot").first.wait_for()
+    choose(page, "scores", "No answer inside")
+    page.get_by_text("all that the model produces").wait_for()
