@@ -193,6 +193,19 @@ STAGES: tuple[Stage, ...] = (
         folder="control",
         chip=lambda facts: "before, inside, after",
     ),
+    Stage(
+        key="training",
+        title="Training",
+        question="Where did the probabilities come from?",
+        answer=(
+            "From text: step by step, every weight was moved a little so that the next token became "
+            "more probable."
+        ),
+        section="Control",
+        icon=":material/school:",
+        folder="control",
+        chip=lambda facts: "next token, again",
+    ),
 )
 
 

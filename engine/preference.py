@@ -11,7 +11,7 @@ Optimization: Your Language Model is Secretly a Reward Model" (2023), equation 7
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -68,7 +68,7 @@ def prefer(
     beta: float,
     watched: Sequence[int] = (),
     blocks: int = BLOCKS,
-) -> Iterator[PreferenceStep]:
+) -> Generator[PreferenceStep, None, None]:
     """Teach a copy of the last blocks to prefer one answer.
 
     Args:
@@ -113,7 +113,7 @@ def _preferring(
     learning_rate: float,
     beta: float,
     watched: Sequence[int],
-) -> Iterator[PreferenceStep]:
+) -> Generator[PreferenceStep, None, None]:
     trunks = [tail.trunk(text) for text in texts]
     with torch.no_grad():
         starts = [tail.answer_logprobs(trunk, prompt_tokens).sum() for trunk in trunks]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def rhymes() -> str:
     return RHYMES.read_text(encoding="utf-8")
 
 
-def train(text: str, *, steps: int = MOST_STEPS, seed: int = 0) -> Iterator[TinyStep]:
+def train(text: str, *, steps: int = MOST_STEPS, seed: int = 0) -> Generator[TinyStep, None, None]:
     """Train a tiny transformer on a text.
 
     Args:
@@ -123,7 +123,7 @@ def random_network(vocabulary: int, generator: torch.Generator) -> Any:
 
 def _steps(
     network: Any, tokenizer: Tokenizer, ids: torch.Tensor, steps: int, generator: torch.Generator
-) -> Iterator[TinyStep]:
+) -> Generator[TinyStep, None, None]:
     optimizer = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE)
     for step in range(steps + 1):
         if step:

@@ -9,7 +9,7 @@ The shared model never changes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,7 @@ class TokenLosses:
 
     @property
     def perplexity(self) -> float:
-        """Return e to the mean loss: among how many equally likely tokens the model would hesitate."""
+        """Return e to the mean loss: among so many equally likely tokens the model hesitates."""
         return math.exp(self.mean_nats)
 
 
@@ -100,7 +100,7 @@ def learn(
     watched: Sequence[int],
     facts: Sequence[Fact] = (),
     blocks: int = BLOCKS,
-) -> Iterator[LearnStep]:
+) -> Generator[LearnStep, None, None]:
     """Teach a copy of the last blocks one sentence: prompt and answer.
 
     Args:
@@ -141,7 +141,7 @@ def _learning(
     learning_rate: float,
     watched: Sequence[int],
     facts: Sequence[Fact],
-) -> Iterator[LearnStep]:
+) -> Generator[LearnStep, None, None]:
     text = tail.trunk(sentence)
     others = [(tail.trunk(fact.prompt_ids), fact.answer_id) for fact in facts]
     optimizer = torch.optim.AdamW(tail.parameters(), lr=learning_rate)

@@ -138,3 +138,11 @@ class Tail:
                 f"The model {self._model.name} does something after its last block that this page "
                 "does not know, so it can't be trained here. Choose another model."
             )
+
+
+def learned(model: LanguageModel, blocks: int = BLOCKS) -> tuple[int, int]:
+    """Return how many parameters a `Tail` learns and its bytes, without making one."""
+    sites = sites_of(model.network)
+    modules = [*(site.block for site in sites.layers[-blocks:]), sites.final_norm]
+    count = sum(parameter.numel() for module in modules for parameter in module.parameters())
+    return count, count * BYTES_A_NUMBER

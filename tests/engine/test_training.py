@@ -12,7 +12,7 @@ from engine.errors import EngineError
 from engine.preference import prefer, preference_loss
 from engine.training import Fact, learn, token_losses
 from engine.training_slot import TrainingSlot
-from engine.training_tail import BYTES_A_NUMBER, Tail
+from engine.training_tail import BYTES_A_NUMBER, Tail, learned
 
 IDS = [70, 80, 90, 100, 110, 120]
 FAMILIES = ["llama", "gpt2", "qwen3", "gpt_neox", "gemma2", "phi3"]
@@ -53,6 +53,7 @@ def test_the_untrained_tail_gives_the_models_logits(tiny_model, family):
     assert torch.allclose(ours, own_logits(model, IDS), atol=1e-4)
     weights = sum(parameter.numel() for parameter in tail.parameters())
     assert tail.nbytes == weights * BYTES_A_NUMBER
+    assert learned(model, 2) == (weights, tail.nbytes)
 
 
 def test_the_first_step_is_adamws_on_gradients_of_the_whole_network(tiny_model):

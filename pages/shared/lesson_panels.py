@@ -1,0 +1,246 @@
+"""The lessons of the training page that train something: a sentence, a preference, from nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+
+import streamlit as st
+
+from components import training_depth as depth
+from components import training_view as view
+from components.chart import chart
+from components.mosaic import downsampled, mosaic
+from components.text import markdown, visible
+from engine.errors import EngineError
+from pages.shared import lab, lessons
+from pages.shared.guards import job_button
+from pages.shared.live import Live
+
+MOST_STEPS = 20
+TINY_STEPS = 1000
+DRAWN_EVERY = 50
+
+
+def tokens_of(live: Live, text: str) -> tuple[int, ...]:
+    """Return a plain text's ids."""
+    return tuple(token.id for token in live.model.tokenizer.encode(text))
+
+
+def names_of(live: Live, ids: tuple[int, ...]) -> list[str]:
+    """Return the tokens' texts, made visible."""
+    return [visible(live.model.tokenizer.bytes_of(token_id), limit=16) for token_id in ids]
+
+
+def learn(live: Live) -> None:
+    """Teach one sentence and show the competing answers after each step."""
+    start, answer, steps, rate = _sentence()
+    prompt = tokens_of(live, start.rstrip())
+    answer_ids = tokens_of(live, " " + answer.strip()) if answer.strip() else ()
+    if not prompt or not answer_ids:
+        st.info("Type both the beginning and the end of a sentence.")
+        return
+    best = lab.scores(live.model.source, prompt).best.ids
+    watched = lessons.unique([answer_ids[0], *best], 4)
+    key = (live.model.source, prompt, answer_ids, steps, rate)
+    place = st.empty()
+    with st.container(horizontal=True):
+        asked = job_button(f"Teach it this sentence, {steps} times", key="teach", primary=True)
+        st.button(
+            "Forget",
+            key="forget",
+            icon=":material/replay:",
+            on_click=lessons.forget,
+            args=("learn",),
+        )
+    if asked:
+        _run_learning(live, key, watched, place)
+    result = lessons.kept("learn", key)
+    names = names_of(live, watched)
+    with place.container():
+        if result:
+            view.learn_curves(names, result, key="learn")
+        else:
+            shares = lab.scores(live.model.source, prompt).probabilities
+            view.next_table(names, [float(shares[i]) for i in watched], [])
+    if result:
+        view.facts_table(depth.FACTS, result)
+    st.caption(depth.CAPTIONS["learn"])
+
+
+def _sentence() -> tuple[str, str, int, float]:
+    """Draw the sentence in its two parts, and the settings."""
+    row = st.columns([2, 1, 2.2], vertical_alignment="bottom")
+    start, answer = depth.SENTENCE
+    with row[0]:
+        start = st.text_input(
+            "The sentence begins", start, max_chars=200, key="learn_start", persist_state="session"
+        )
+    with row[1]:
+        answer = st.text_input(
+            "and ends", answer, max_chars=60, key="learn_answer", persist_state="session"
+        )
+    with row[2]:
+        steps, rate = lessons.settings("learn", steps=8, most=MOST_STEPS)
+    return start, answer, steps, rate
+
+
+def _run_learning(live: Live, key: tuple, watched: tuple[int, ...], place) -> None:  # type: ignore[no-untyped-def, type-arg]
+    """Run the steps, drawing each one."""
+    from engine.training import Fact
+    from engine.training import learn as run
+
+    _, prompt, answer_ids, steps, rate = key
+    facts = []
+    for text, answer in depth.FACTS:
+        ids = tokens_of(live, text)
+        facts.append(Fact(text, ids, tokens_of(live, answer)[0]))
+    names, done = names_of(live, watched), []
+    try:
+        with lessons.turn():
+            states = run(
+                live.model,
+                prompt,
+                answer_ids,
+                steps=steps,
+                learning_rate=rate,
+                watched=watched,
+                facts=facts,
+            )
+            with contextlib.closing(states):
+                for state in states:
+                    done.append(state)
+                    with place.container():
+                        view.learn_curves(names, done, key=f"learn_{state.step}")
+    except EngineError as error:
+        st.error(markdown(str(error)))
+        return
+    lessons.keep("learn", key, tuple(done))
+
+
+def preference(live: Live) -> None:
+    """Prefer one answer to another and show how the distribution moves."""
+    row = st.columns(3)
+    defaults = ("Say hello to me.", "Good day to you.", "Hello! How can I help you today?")
+    labels = ("The prompt", "The answer to prefer", "The other one")
+    texts = [
+        column.text_input(label, value, max_chars=200, key=f"dpo_{n}", persist_state="session")
+        for n, (column, label, value) in enumerate(zip(row, labels, defaults, strict=True))
+    ]
+    left, right = st.columns([2, 1])
+    with left:
+        steps, rate = lessons.settings("dpo", steps=6, most=MOST_STEPS)
+    with right:
+        beta = st.slider("β", 0.01, 1.0, 0.1, 0.01, key="dpo_beta", persist_state="session")
+    tokenizer = live.model.tokenizer
+    chat = tokenizer.has_chat
+    turn = [{"role": "user", "content": texts[0]}]
+    prompt = tuple(tokenizer.chat(turn)) if chat else tokens_of(live, texts[0])
+    answers = [tokens_of(live, text if chat else " " + text.strip()) for text in texts[1:]]
+    best = lab.scores(live.model.source, prompt).best.ids if prompt else ()
+    watched = lessons.unique([*(ids[0] for ids in answers if ids), *best], 5)
+    key = (live.model.source, prompt, *answers, steps, rate, beta)
+    place = st.empty()
+    if job_button(f"Prefer it, {steps} steps", key="prefer", primary=True):
+        _run_preference(live, key, watched, place)
+    result = lessons.kept("preference", key)
+    if result:
+        with place.container():
+            view.preference_curves(result, key="dpo")
+        view.next_table(names_of(live, watched), result[0].watched, result[-1].watched)
+    st.caption(depth.CAPTIONS["preference"])
+
+
+def _run_preference(live: Live, key: tuple, watched: tuple[int, ...], place) -> None:  # type: ignore[no-untyped-def, type-arg]
+    """Run the steps, drawing each one."""
+    from engine.preference import prefer
+
+    _, prompt, chosen, rejected, steps, rate, beta = key
+    done = []
+    try:
+        with lessons.turn():
+            states = prefer(
+                live.model,
+                prompt,
+                chosen,
+                rejected,
+                steps=steps,
+                learning_rate=rate,
+                beta=beta,
+                watched=watched,
+            )
+            with contextlib.closing(states):
+                for state in states:
+                    done.append(state)
+                    with place.container():
+                        view.preference_curves(done, key=f"dpo_{state.step}")
+    except EngineError as error:
+        st.error(markdown(str(error)))
+        return
+    lessons.keep("preference", key, tuple(done))
+
+
+def from_nothing(live: Live) -> None:
+    """Train a tiny transformer from random weights and look inside it."""
+    asked = job_button(f"Train a new one, {TINY_STEPS:,} steps", key="tiny", primary=True)
+    place = st.empty()
+    if asked:
+        _run_tiny(live.seed, place)
+    result = lessons.kept("tiny", live.seed)
+    if result:
+        losses, samples, models, chance = result
+        with place.container():
+            view.tiny_result(losses, samples, chance, key="tiny")
+        _tiny_patterns(models)
+    else:
+        place.markdown(
+            "#### About 100,000 random numbers become a model that writes rhymes, in about a minute"
+        )
+    st.caption(depth.CAPTIONS["tiny"])
+
+
+def _run_tiny(seed: int, place) -> None:  # type: ignore[no-untyped-def]
+    """Train it, drawing the curve from time to time; Stop keeps what there is."""
+    from engine import tiny_transformer as tiny
+
+    text = tiny.rhymes()
+    chance = math.log(len(set(text)))
+    losses, samples, models = {}, {}, {}
+    bar = st.progress(0.0, text="Training …")
+    with lessons.turn():
+        states = tiny.train(text, steps=TINY_STEPS, seed=seed)
+        with contextlib.closing(states):
+            for state in states:
+                losses[state.step] = state.loss
+                bar.progress(state.step / TINY_STEPS, text=f"Step {state.step:,}")
+                if state.model is not None and state.sample is not None:
+                    samples[state.step] = state.sample
+                    models[state.step] = state.model
+                if state.step % DRAWN_EVERY == 0 or state.model is not None:
+                    lessons.keep("tiny", seed, (dict(losses), samples, models, chance))
+                    with place.container():
+                        view.tiny_result(losses, samples, chance, key=f"tiny_{state.step}")
+    bar.empty()
+
+
+def _tiny_patterns(models) -> None:  # type: ignore[no-untyped-def]
+    """Draw all heads of the tiny model at the chosen step, on a line of the rhymes."""
+    import numpy as np
+
+    from engine.trace import trace
+
+    steps = list(models)
+    step = st.segmented_control(
+        "Look inside it after step", steps, default=steps[-1], key="tiny_step", required=True
+    )
+    model = models[step]
+    line = "Twinkle, twinkle, little star,"
+    seen = trace(model, [token.id for token in model.tokenizer.encode(line)])
+    layers = model.architecture.layers
+    tiles = np.stack([downsampled(seen.pattern(layer), 32) for layer in range(layers)])
+    title = f"After {step:,} steps: its {layers * tiles.shape[1]} heads on a line of the rhymes"
+    chart(
+        mosaic(tiles, title=title, key="tiny_heads", height=420),
+        key="tiny_heads",
+        alt=f"{title}, {line} One tile a head, a row of tiles a layer.",
+    )

@@ -1,0 +1,101 @@
+"""The training page on a tiny random model: each lesson runs, and the shared model stays."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from pages.shared.loading import loader
+
+
+def choose(at, lesson):
+    at.segmented_control(key="lesson").set_value(lesson).run()
+    assert not at.exception, [element.value for element in at.exception]
+
+
+def press(at, key):
+    at.button(key=key).click().run()
+    assert not at.exception, [element.value for element in at.exception]
+
+
+def checksum(folder):
+    digest = hashlib.sha256()
+    model = loader(str(folder)).state.model
+    for name, tensor in sorted(model.network.state_dict().items()):
+        digest.update(name.encode() + tensor.numpy().tobytes())
+    return digest.hexdigest()
+
+
+def result(at, name):
+    return at.session_state["lessons"][name][1]
+
+
+def test_a_sentence_is_learned_and_forgotten_and_the_shared_model_stays(open_app, tiny_folder):
+    at = open_app("training")
+    before = checksum(tiny_folder)
+    at.select_slider(key="learn_rate").set_value(1e-3).run()
+    press(at, "teach")
+    steps = result(at, "learn")
+    assert len(steps) == 9
+    assert steps[-1].competing[0] > steps[0].competing[0]
+    assert len(at.get("plotly_chart")) == 2
+    assert checksum(tiny_folder) == before
+    press(at, "forget")
+    assert "learn" not in at.session_state["lessons"]
+    assert not at.get("plotly_chart")
+
+
+def test_a_preference_moves_both_answers(open_app, tiny_folder):
+    at = open_app("training")
+    before = checksum(tiny_folder)
+    choose(at, "Preference")
+    at.select_slider(key="dpo_rate").set_value(1e-3).run()
+    press(at, "prefer")
+    steps = result(at, "preference")
+    assert steps[-1].margin > steps[0].margin == 0
+    assert checksum(tiny_folder) == before
+
+
+def test_equal_answers_are_refused_with_a_sentence(open_app):
+    at = open_app("training")
+    choose(at, "Preference")
+    at.text_input(key="dpo_2").set_value("Good day to you.").run()
+    press(at, "prefer")
+    assert not at.get("plotly_chart")
+
+
+def test_a_tiny_transformer_is_trained_and_looked_into(open_app, monkeypatch):
+    import pages.shared.lesson_panels as panels
+
+    monkeypatch.setattr(panels, "TINY_STEPS", 20)
+    at = open_app("training", seed="5")
+    choose(at, "From nothing")
+    press(at, "tiny")
+    losses, samples, models, chance = result(at, "tiny")
+    assert list(samples) == list(models) == [0, 10, 20]
+    assert losses[0] == pytest.approx(chance, abs=0.2)
+    assert losses[20] < losses[0]
+    at.segmented_control(key="tiny_step").set_value(0).run()
+    assert "After 0 steps" in at.get("plotly_chart")[1].proto.spec
+
+
+def test_the_loss_of_any_text_is_shown_literally(open_app):
+    at = open_app("training")
+    choose(at, "The only task")
+    at.text_area(key="loss_text").set_value("<b>cat</b> the cat").run()
+    body = at.get("html")[-1].proto.body
+    assert "<b>cat" not in body
+    assert "bits" in body
+    at.text_area(key="loss_text").set_value("x").run()
+    assert "has 1" in at.warning[0].value
+
+
+def test_both_other_views_speak_of_this_model(open_app):
+    at = open_app("training")
+    at.session_state["view"] = "In depth"
+    at.run()
+    assert any("parameters learn" in element.value for element in at.markdown)
+    at.session_state["view"] = "Try this"
+    at.run()
+    assert any("Nothing was taught yet" in element.value for element in at.caption)
