@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.chart import chart
+from components.numbers import percent
 from components.signed_bars import signed_bars
 from components.strips import robust_limit, strip
 from components.text import markdown, visible
@@ -93,7 +94,7 @@ def show_cell(
     reader, source = (markdown(visible(pieces[i], limit=20)) for i in (query, read))
     st.markdown(
         f"#### Token {query} {reader} reads token {read} {source} with "
-        f"{terms.probability:.1%} of its attention (layer {layer}, head {head})"
+        f"{percent(terms.probability)} of its attention (layer {layer}, head {head})"
     )
     st.markdown(sum_in_words(terms) + ".")
     left, right = st.columns([1.2, 1])

@@ -10,6 +10,7 @@ import streamlit as st
 
 from components.attention_cell import sum_in_words
 from components.attention_figures import KINDS
+from components.numbers import percent
 
 if TYPE_CHECKING:
     from engine.architecture import Architecture
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 AWAY_TASK = (
-    "Take **one head** away (“Take a part away”) so that the answer is at least 0.5 bits off. The "
+    "Take **one head** away (“Take a part away”) so that the answer is at least 0.3 bits off. The "
     "sweep over all heads shows where to look."
 )
 
@@ -51,7 +52,8 @@ def show(
 def _kinds() -> None:
     """Write how heads are told apart, with the thresholds."""
     listed = "; ".join(
-        f"**{kind.name.lower()}**: on average at least {kind.threshold:.0%} on {kind.definition}"
+        f"**{kind.name.lower()}**: on average at least {percent(kind.threshold)} on "
+        f"{kind.definition}"
         for kind in KINDS
     )
     st.markdown(
@@ -123,18 +125,18 @@ def tasks(
             "Find a head that looks **one token back** with at least 60 % of its attention. Its "
             "pattern is a line beside the diagonal.",
             shares["previous"] >= 0.6,
-            f"{here}: {shares['previous']:.0%} one token back.",
+            f"{here}: {percent(shares['previous'])} one token back.",
         ),
         (
             "Choose the example “Copying from before” and find an **induction head**: at least "
             "50 % on what followed the same token before.",
             shares["induction"] >= 0.5,
-            f"{here}: {shares['induction']:.0%} on what followed.",
+            f"{here}: {percent(shares['induction'])} on what followed.",
         ),
         (
             "Find a token (not the first) that reads **itself** with more than half of its "
             "attention.",
             token > 0 and last > 0.5,
-            f"{here}: token {token} reads itself with {last:.0%}.",
+            f"{here}: token {token} reads itself with {percent(last)}.",
         ),
     ]

@@ -13,6 +13,7 @@ from components.bars import bars
 from components.chart import token_labels
 from components.heatmap import heatmap
 from components.mosaic import mosaic
+from components.numbers import percent
 
 Array = np.ndarray[Any, Any]
 
@@ -76,9 +77,9 @@ def head_title(layer: int, head: int, shares: Mapping[str, float]) -> str:
         best = max(KINDS, key=lambda kind: shares[kind.key])
         return (
             f"Head {head} of layer {layer} spreads its attention: "
-            f"{shares[best.key]:.0%} of it on {best.definition}"
+            f"{percent(shares[best.key])} of it on {best.definition}"
         )
-    return f"Head {head} of layer {layer} {kind.does}: {shares[kind.key]:.0%} of its attention"
+    return f"Head {head} of layer {layer} {kind.does}: {percent(shares[kind.key])} of its attention"
 
 
 def shown_pattern(pattern: Array, visible: Array, *, without_first: bool) -> Array:

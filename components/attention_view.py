@@ -12,6 +12,7 @@ import streamlit as st
 from components import state
 from components.attention_figures import KINDS, kind_of, reading_figure
 from components.chart import chart, selected_points
+from components.numbers import percent
 from components.text import markdown, visible
 
 if TYPE_CHECKING:
@@ -124,8 +125,13 @@ def mosaic_title(scores: HeadScores, options: Options) -> str:
     layers, heads = scores.first.shape
     share = float(scores.first.mean())
     if options.without_first:
-        return f"{layers * heads} heads without token 0, which takes {share:.0%} of the attention"
-    return f"{layers * heads} heads: on average {share:.0%} of the attention is on the first token"
+        return (
+            f"{layers * heads} heads without token 0, which takes {percent(share)} of the attention"
+        )
+    return (
+        f"{layers * heads} heads: on average {percent(share)} of the attention is on the first "
+        "token"
+    )
 
 
 def finder(scores: HeadScores) -> None:
@@ -138,13 +144,13 @@ def finder(scores: HeadScores) -> None:
             found = float(values[layer, head])
             count = int((values >= kind.threshold).sum())
             st.button(
-                f"{kind.name}: layer {layer}, head {head} · {found:.0%}",
+                f"{kind.name}: layer {layer}, head {head} · {percent(found)}",
                 key=f"find_{kind.key}",
                 on_click=go_to_head,
                 args=(layer, head),
                 disabled=found == 0,
                 help=f"Share of attention on {kind.definition}. {count} of {values.size} heads "
-                f"reach {kind.threshold:.0%} here.",
+                f"reach {percent(kind.threshold)} here.",
             )
     if not scores.followed:
         st.caption(
@@ -209,7 +215,7 @@ def show_reading(row: Array, pieces: Sequence[bytes], token: int, options: Optio
         reading_figure(
             row,
             pieces,
-            title=f"{name} reads {visible(pieces[best], limit=14)} most: {row[best]:.0%}",
+            title=f"{name} reads {visible(pieces[best], limit=14)} most: {percent(row[best])}",
             key="reading",
             read=read,
         ),
@@ -239,4 +245,4 @@ def show_shares(shares: dict[str, float], scores: HeadScores) -> None:
 def _share(share: float, key: str, scores: HeadScores) -> str:
     if (key == "same" and not scores.repeats) or (key == "induction" and not scores.followed):
         return "– (no token comes back)"
-    return f"{share:.0%}"
+    return f"{percent(share)}"

@@ -11,6 +11,7 @@ import streamlit as st
 from components import theme
 from components.chart import chart
 from components.heatmap import heatmap
+from components.numbers import percent
 from components.signed_bars import signed_bars
 from components.strips import strip
 
@@ -183,6 +184,6 @@ def show_vector(vector: Array, title: str, key: str) -> None:
         alt=f"{title}, {len(vector)} numbers",
     )
     st.caption(
-        f"The largest number is dimension {top}: {vector[top]:,.2f}, {share:.0%} of the squared "
-        "length."
+        f"The largest number is dimension {top}: {vector[top]:,.2f}, {percent(share)} of the "
+        "squared length."
     )

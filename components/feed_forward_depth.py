@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from components.numbers import percent
+
 if TYPE_CHECKING:
     from engine.architecture import Architecture
     from engine.feed_forward import ResidualNorms, TokenNeurons
 
 AWAY_TASK = (
     "Take **one feed-forward network** away (“Take a part away”) so that the answer is at least "
-    "2 bits off. Does an early, a middle or a late layer matter most?"
+    "10 bits off. Does an early, a middle or a late layer matter most?"
 )
 
 
@@ -44,7 +46,7 @@ def show(
 **Shapes.** The network works on each token by itself: {shape.width} numbers in,
 {shape.ff_width:,} neurons, {shape.width} numbers out. {matrices} matrices of {shape.width} ×
 {shape.ff_width:,} are {matrices * shape.width * shape.ff_width:,} weights a layer,
-{shape.layers * matrices * shape.width * shape.ff_width / shape.parameters:.0%} of the model's
+{percent(shape.layers * matrices * shape.width * shape.ff_width / shape.parameters)} of the model's
 {shape.parameters / 1e6:,.0f} million.
 
 **The residual stream** is the one vector of a token that every part reads and adds to. Nothing is
@@ -122,6 +124,6 @@ def tasks(
             "Find a layer and token where **one neuron alone** makes up a twentieth of all that "
             "the neurons add, by length.",
             top >= 0.05,
-            f"Layer {layer}, token {token}: the strongest neuron has {top:.1%}.",
+            f"Layer {layer}, token {token}: the strongest neuron has {percent(top)}.",
         ),
     ]

@@ -12,6 +12,7 @@ import streamlit as st
 from components import state
 from components.bars import bars
 from components.chart import chart, chosen_index
+from components.numbers import percent
 from components.signed_bars import signed_bars
 from components.text import markdown, visible
 
@@ -97,7 +98,7 @@ def neuron_figure(
         [f"neuron {neuron}" for neuron in order],
         values,
         title=f"Layer {run.layer} on {visible(piece, limit=14)}: {len(order)} of "
-        f"{len(run.neurons):,} neurons hold {share:.0%} of the squared length",
+        f"{len(run.neurons):,} neurons hold {percent(share)} of the squared length",
         key=key,
         selected=list(order).index(selected) if selected in order else None,
         hover=run.neurons[list(order)],

@@ -15,6 +15,7 @@ from components.bars import bars
 from components.chart import chart
 from components.heatmap import heatmap, selected_cell
 from components.lines import lines
+from components.numbers import percent
 from components.text import markdown, visible
 from components.text import plotly as escape
 
@@ -119,7 +120,7 @@ def show_difference(found: Difference, bytes_of: BytesOf, edited: str) -> None:
                 ids,
                 pieces,
                 found.before,
-                title=f"As it is: {top} {found.before.max():.0%}",
+                title=f"As it is: {top} {percent(found.before.max())}",
                 key="before",
                 high=high,
             ),
@@ -132,7 +133,7 @@ def show_difference(found: Difference, bytes_of: BytesOf, edited: str) -> None:
         st.metric("KL divergence", f"{found.kl:.2f} bits", help="How far the changed answer is off")
         st.metric(
             "Total variation",
-            f"{found.total_variation:.0%}",
+            f"{percent(found.total_variation)}",
             help="The share of the probability that has moved to other tokens.",
         )
         st.metric("Parts ways", parting_words(found))
@@ -152,7 +153,7 @@ def after_figure(
         ids,
         pieces,
         found.after,
-        title=f"As changed: {top} {found.after.max():.0%}",
+        title=f"As changed: {top} {percent(found.after.max())}",
         key="after",
         before=found.before,
         high=high,
@@ -226,12 +227,12 @@ def sweep_figure(probabilities: Array, plain: float, name: str, *, key: str) -> 
     limit = max(0.05, float(np.nanmax(np.abs(change), initial=0.0)))
     heads, layers = change.shape
     known = np.isfinite(probabilities)
-    title = f"Without one head: how {name} changes from {plain:.1%}, in bits"
+    title = f"Without one head: how {name} changes from {percent(plain)}, in bits"
     if known.any():
         worst = np.unravel_index(np.nanargmin(np.where(known, probabilities, np.nan)), known.shape)
         title = (
             f"Without head {worst[1]} of layer {worst[0]}, {name} falls most: "
-            f"{plain:.1%} → {probabilities[worst]:.1%}"
+            f"{percent(plain)} → {percent(probabilities[worst])}"
         )
     figure = heatmap(
         change,

@@ -12,6 +12,7 @@ import streamlit as st
 from components import state
 from components.heatmap import heatmap
 from components.lines import lines, selected_point
+from components.numbers import percent
 from components.text import markdown, visible
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def norm_words(
         f"{norms.mlp_out[place, where]:,.0f} to token {where}, "
         f"{markdown(visible(pieces[where], limit=14))}: its length goes from "
         f"{norms.stream[place, where]:,.0f} to {norms.stream[place + 1, where]:,.0f}. It lies "
-        f"nearly all in dimension {dimension} ({share:.0%} of the squared length), and in the "
+        f"nearly all in dimension {dimension} ({percent(share)} of the squared length), and in the "
         "default model the first token of any prompt gets it. The norm before each later part "
         "shrinks the whole vector to a common length, so at this token little else is left to be "
         "read: a resting place for attention (the sink). Late layers take it away again."

@@ -138,7 +138,7 @@ def in_depth() -> None:
 def tasks() -> list[frame.Task]:
     """Return what to try."""
     found = attention_depth.tasks(trace.pattern(layer)[head], token, shares, place=(layer, head))
-    away = knockout_panel.task(live, part="h", bits=0.5, text=attention_depth.AWAY_TASK)
+    away = knockout_panel.task(live, part="h", bits=0.3, text=attention_depth.AWAY_TASK)
     return [frame.Task(*task) for task in (*found, away)]
 
 

@@ -142,7 +142,7 @@ def tasks() -> list[frame.Task]:
     """Return what to try."""
     run = feed_forward.token_neurons(trace, layer, token)
     found = feed_forward_depth.tasks(run, norms, layer, token)
-    away = knockout_panel.task(live, part="m", bits=2.0, text=feed_forward_depth.AWAY_TASK)
+    away = knockout_panel.task(live, part="m", bits=10.0, text=feed_forward_depth.AWAY_TASK)
     return [frame.Task(*task) for task in (*found, away)]
 
 

@@ -39,11 +39,11 @@ def shares(**given: float) -> dict[str, float]:
 @pytest.mark.parametrize(
     ("given", "title"),
     [
-        (shares(previous=0.8, first=0.1), "looks one token back: 80%"),
-        (shares(first=0.9), "rests on the first token: 90%"),
-        (shares(induction=0.5, first=0.3), "reads what followed the same token before: 50%"),
-        (shares(same=0.41, first=0.1), "reads earlier copies of the same token: 41%"),
-        (shares(first=0.5, previous=0.3), "spreads its attention: 50% of it on the first token"),
+        (shares(previous=0.8, first=0.1), "looks one token back: 80 %"),
+        (shares(first=0.9), "rests on the first token: 90 %"),
+        (shares(induction=0.5, first=0.3), "reads what followed the same token before: 50 %"),
+        (shares(same=0.41, first=0.1), "reads earlier copies of the same token: 41 %"),
+        (shares(first=0.5, previous=0.3), "spreads its attention: 50 % of it on the first token"),
     ],
 )
 def test_a_heads_title_says_what_it_does(given, title):
@@ -194,7 +194,7 @@ def test_a_sweep_is_drawn_in_bits_and_unknown_heads_are_left_out():
     np.testing.assert_allclose(knockout.sweep_change(table, 0.2)[0], [-1, 1], atol=1e-6)
     figure = knockout.sweep_figure(table, 0.2, "x", key="k")
     title = html.unescape(figure.layout.title.text)
-    assert title == "Without head 0 of layer 0, x falls most: 20.0% → 10.0%"
+    assert title == "Without head 0 of layer 0, x falls most: 20 % → 10 %"
     assert figure.data[1].x.size == 2
     event = {"selection": {"points": [{"curve_number": 1, "point_index": 1}]}}
     assert knockout.selected_sweep_head(event, table) == (0, 1)
