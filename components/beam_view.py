@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
@@ -15,7 +15,7 @@ from components.text import plotly as escape
 if TYPE_CHECKING:
     from engine.beam import BeamTree
 
-_LOOK = {
+_LOOK: Mapping[str, tuple[str, int, str]] = {
     "kept": (theme.ACCENT, 15, "circle"),
     "finished": (theme.VALUE, 15, "square"),
     "dropped": (theme.CUT, 9, "circle-open"),
@@ -51,31 +51,9 @@ def tree_figure(tree: BeamTree, name_of: Callable[[int], str]) -> go.Figure:
     figure = frame(title, height=int(130 + 44 * rows), revision="beams")
     figure.add_trace(_edges(tree, at, [n.index for n in tree.nodes], theme.CUT, 1.2))
     figure.add_trace(_edges(tree, at, sorted(winner), theme.PICKED, 4))
-    for state, (colour, size, symbol) in _LOOK.items():
-        nodes = [node for node in tree.nodes if node.state == state]
-        if nodes:
-            figure.add_trace(
-                go.Scatter(
-                    x=[at[n.index][0] for n in nodes],
-                    y=[at[n.index][1] for n in nodes],
-                    mode="markers+text",
-                    name=state,
-                    marker={
-                        "color": [theme.PICKED if n.index in winner else colour for n in nodes],
-                        "size": size,
-                        "symbol": symbol,
-                    },
-                    text=[escape(name_of(n.token_id), limit=11) for n in nodes],
-                    textposition="top center",
-                    textfont={"size": 12, "family": "monospace", "color": theme.TEXT},
-                    hovertext=[
-                        f"{escape(name_of(n.token_id), limit=30)}<br>ln p = {n.log_prob:.3f}<br>"
-                        f"sum = {n.total:.3f}<br>{state}"
-                        for n in nodes
-                    ],
-                    hovertemplate="%{hovertext}<extra></extra>",
-                )
-            )
+    for state in _LOOK:
+        if any(node.state == state for node in tree.nodes):
+            figure.add_trace(_nodes(tree, at, state, winner, name_of))
     figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.12, "yanchor": "top"})
     figure.update_xaxes(
         range=[-0.2, depth + 0.5], dtick=1, title="tokens after the prompt", showgrid=False,
@@ -83,6 +61,38 @@ def tree_figure(tree: BeamTree, name_of: Callable[[int], str]) -> go.Figure:
     )  # fmt: skip
     figure.update_yaxes(visible=False, range=[rows - 0.4, -0.9])
     return figure
+
+
+def _nodes(
+    tree: BeamTree,
+    at: dict[int, tuple[float, float]],
+    state: str,
+    winner: set[int],
+    name_of: Callable[[int], str],
+) -> go.Scatter:
+    """Return the nodes of one state, those of the winner in its colour."""
+    colour, size, symbol = _LOOK[state]
+    nodes = [node for node in tree.nodes if node.state == state]
+    return go.Scatter(
+        x=[at[n.index][0] for n in nodes],
+        y=[at[n.index][1] for n in nodes],
+        mode="markers+text",
+        name=state,
+        marker={
+            "color": [theme.PICKED if n.index in winner else colour for n in nodes],
+            "size": size,
+            "symbol": symbol,
+        },
+        text=[escape(name_of(n.token_id), limit=11) for n in nodes],
+        textposition="top center",
+        textfont={"size": 12, "family": "monospace", "color": theme.TEXT},
+        hovertext=[
+            f"{escape(name_of(n.token_id), limit=30)}<br>ln p = {n.log_prob:.3f}<br>"
+            f"sum = {n.total:.3f}<br>{state}"
+            for n in nodes
+        ],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
 
 
 def _edges(

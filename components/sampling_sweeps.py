@@ -34,32 +34,8 @@ def temperature_figure(
     """
     figure = frame(title, height=380, revision=key)
     for number, name in enumerate(names):
-        label = escape(name, limit=20)
-        figure.add_trace(
-            go.Scatter(
-                x=sweep.temperatures,
-                y=packed(sweep.probabilities[:, number]),
-                name=label,
-                mode="lines",
-                line={
-                    "color": theme.CATEGORICAL[number % len(theme.CATEGORICAL)],
-                    "width": 3,
-                    "dash": _DASHES[number % len(_DASHES)],
-                },
-                hovertemplate=f"{label} at T = %{{x:.2f}}: %{{y:.1%}}<extra></extra>",
-            )
-        )
-    figure.add_trace(
-        go.Scatter(
-            x=sweep.temperatures,
-            y=packed(sweep.entropy_bits),
-            name="entropy (bits, right)",
-            mode="lines",
-            yaxis="y2",
-            line={"color": theme.NEUTRAL, "width": 2},
-            hovertemplate="entropy at T = %{x:.2f}: %{y:.2f} bits<extra></extra>",
-        )
-    )
+        figure.add_trace(_token_line(sweep, number, escape(name, limit=20)))
+    figure.add_trace(_entropy_line(sweep))
     figure.add_vline(x=at, line={"color": theme.PICKED, "width": 2, "dash": "dot"})
     figure.update_layout(
         showlegend=True,
@@ -75,6 +51,33 @@ def temperature_figure(
     figure.update_layout(yaxis={"range": [0, 1.02], "tickformat": ".0%"})
     figure.update_xaxes(title="temperature", showgrid=False, range=[0, 3.02], dtick=0.5)
     return figure
+
+
+def _token_line(sweep: TemperatureSweep, number: int, label: str) -> go.Scatter:
+    return go.Scatter(
+        x=sweep.temperatures,
+        y=packed(sweep.probabilities[:, number]),
+        name=label,
+        mode="lines",
+        line={
+            "color": theme.CATEGORICAL[number % len(theme.CATEGORICAL)],
+            "width": 3,
+            "dash": _DASHES[number % len(_DASHES)],
+        },
+        hovertemplate=f"{label} at T = %{{x:.2f}}: %{{y:.1%}}<extra></extra>",
+    )
+
+
+def _entropy_line(sweep: TemperatureSweep) -> go.Scatter:
+    return go.Scatter(
+        x=sweep.temperatures,
+        y=packed(sweep.entropy_bits),
+        name="entropy (bits, right)",
+        mode="lines",
+        yaxis="y2",
+        line={"color": theme.NEUTRAL, "width": 2},
+        hovertemplate="entropy at T = %{x:.2f}: %{y:.2f} bits<extra></extra>",
+    )
 
 
 def nucleus_figure(
