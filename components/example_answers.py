@@ -22,7 +22,7 @@ EXAMPLE_ANSWERS: tuple[ExampleAnswer, ...] = (
     ExampleAnswer("Emoji of three tokens each", "🎉🎊🎉🎊🎉🎊"),
     ExampleAnswer("Chinese", "北京是中国的首都。北京是中国的"),
     ExampleAnswer(
-        "A stop string across tokens", "one, two, three, four, one, two, three,", "r, on"
+        "A stop string across tokens", "one, two, three, four, one, two, three,", "e, te"
     ),
 )
 

@@ -109,3 +109,13 @@ def test_a_budget_in_the_link_that_cannot_be_is_put_right(open_app):
 
 def test_the_link_carries_the_run(page):
     assert json.dumps(dict(page.query_params)).count("max_new_tokens") == 1
+
+
+def test_an_example_sets_prompt_and_settings(page):
+    page.button(key="write").click().run()
+    page.segmented_control(key="closer").set_value("Detokenizer").run()
+    page.button(key="example_2").click().run()
+    assert not page.exception
+    assert page.text_area(key="prompt").value.startswith("one, two, three")
+    assert page.text_input(key="stop").value == "e, te"
+    assert page.slider(key="temperature").value == 0
