@@ -156,6 +156,15 @@ def leak_bars(tallies: Sequence[Tally], *, key: str = "leak_bars") -> None:
     chart(figure, key=key, alt=f"{title}. {words}.")
 
 
+def cost_line(tallies: Sequence[Tally]) -> str:
+    """Return what the guards on the logits cost, as measured."""
+    measured = [one for one in tallies if one.milliseconds]
+    if not measured:
+        return ""
+    costs = ", ".join(f"{one.guard} {one.milliseconds:.2g} ms" for one in measured)
+    return f"Time for one token's guard: {costs}."
+
+
 def leak_title(tallies: Sequence[Tally]) -> str:
     """Return what the bars show, from their numbers."""
     first, others = tallies[0], tallies[1:]

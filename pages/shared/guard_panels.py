@@ -169,7 +169,8 @@ def compare(live: Live, now: Scenario) -> None:
             st.caption(
                 f"{len(now.wordings())} wordings × {len(guards.SEEDS)} seeds, "
                 f"{guards.COMPARE_BUDGET} tokens each; a leak is an answer in which a person can "
-                "read the word, whatever its spelling. The filters judge the runs without a guard."
+                "read the word, whatever its spelling. The filters judge the runs without a guard. "
+                + view.cost_line(tallies)
             )
         else:
             st.markdown(

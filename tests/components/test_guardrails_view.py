@@ -35,3 +35,10 @@ def test_an_answer_is_shown_literally():
     assert "<b>x" not in shown
     assert "&lt;b&gt;x&lt;/b&gt;⏎$y$" in shown
     assert view.reading("two words\t") == "two words⇥"
+
+
+def test_the_measured_costs_are_named():
+    costly = Tally(guard="sequence ban", runs=5, leaks=0, blocked=0, milliseconds=0.3149)
+    free = Tally(guard="no guard", runs=5, leaks=0, blocked=0, milliseconds=0.0)
+    assert view.cost_line([free, costly]) == "Time for one token's guard: sequence ban 0.31 ms."
+    assert view.cost_line([free]) == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import math
 
@@ -105,6 +106,18 @@ def test_learning_lowers_the_loss_and_leaves_the_shared_model_alone(tiny_model, 
     assert not any(parameter.requires_grad for parameter in model.network.parameters())
     assert all(parameter.grad is None for parameter in model.network.parameters())
     assert not any(module._forward_pre_hooks for module in model.network.modules())
+
+
+def test_a_closed_session_frees_its_copy(tiny_model):
+    model = tiny_model("llama")
+    run = learn(model, IDS[:4], IDS[4:], steps=9, learning_rate=1e-2, watched=[5])
+    next(run)
+    next(run)
+    assert any(type(one) is Tail for one in gc.get_objects())
+    run.close()
+    del run
+    gc.collect()
+    assert not any(type(one) is Tail for one in gc.get_objects())
 
 
 def test_the_preference_loss_equals_its_formula():
