@@ -29,7 +29,7 @@ def parse_stops(text: str) -> tuple[tuple[str, ...], str | None]:
     Returns:
         The strings, each once, and a sentence on what was left out, if anything was.
     """
-    parts = re.split(r"(?<!\\)(?:\\\\)*\|", text) if "|" in text else [text]
+    parts = re.findall(r"(?:\\.|[^|\\]|\\$)+", text)  # an escaped sign counts as one
     stops: list[str] = []
     problem = None
     for part in parts:

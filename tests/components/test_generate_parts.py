@@ -59,6 +59,8 @@ def shown(data, *, waiting=b"", decoded=None, held="", text=None, found=None):
         (r"\n\n | END", ("\n\n", "END")),
         (r"a\|b", ("a|b",)),
         (r"\\n", ("\\n",)),
+        (r"a\\|b", ("a\\", "b")),
+        ("a\\", ("a\\",)),
         ("a | a | b", ("a", "b")),
         ("|||", ()),
         (r"<b>|$x$|\t", ("<b>", "$x$", "\t")),
