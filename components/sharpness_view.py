@@ -10,6 +10,7 @@ import streamlit as st
 
 from components import theme
 from components.chart import chart, frame, packed
+from components.numbers import percent
 from components.text import visible
 from engine.sharpness import Sharpness
 
@@ -27,8 +28,8 @@ def sharpness_chart(result: Sharpness) -> None:
     right = result.greedy_right
     cold, hot = result.mean_top[0], result.mean_top[-1]
     title = (
-        f"The top token goes from {hot:.0%} to {cold:.0%} sure as T falls; greedy stays "
-        f"{right:.0%} right"
+        f"As T falls, the top token's mean probability goes from {percent(hot)} to "
+        f"{percent(cold)}; greedy stays right in {percent(right)}"
     )
     figure = frame(title, height=430, revision="sharpness")
     curves = (

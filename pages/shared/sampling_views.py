@@ -56,7 +56,7 @@ def draw_view(live: Live, last: sampling.Stage, picked: int, name_of: Names) -> 
         groups.append(-1)
         observed.append(DRAWS - sum(observed))
         expected.append(max(DRAWS - sum(expected), 0.0))
-        pieces.append(b"all others")
+        pieces.append(b"others")
     counts_chart(groups, pieces, observed, expected, DRAWS)
     explain_test(sampling_lab.chi_square(observed, expected), DRAWS)
 
