@@ -10,6 +10,7 @@ def test_canberra_passes_sydney_by_learning(page_at):
     wait_for_model(page)
     page.get_by_role("button", name="Teach it this sentence").click()
     page.get_by_text("passes ·Sydney at step").first.wait_for(timeout=90_000)
+    page.get_by_role("button", name="Stop").wait_for(state="detached", timeout=90_000)
 
 
 def test_training_from_nothing_is_stopped_and_keeps_what_it_has(page_at):
