@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -34,7 +35,7 @@ norms = derived.residual_norms(live.model.source, live.ids)
 
 def visual() -> None:
     """Draw the view that is open."""
-    draw = {
+    draw: dict[str, Callable[[], None]] = {
         feed_forward_view.BLOCK: one_block,
         feed_forward_view.NEURONS: neurons,
         feed_forward_view.STREAM: stream,
@@ -71,7 +72,7 @@ def one_block() -> None:
 def neurons() -> None:
     """Draw the chosen token's strongest neurons in this layer."""
     run = feed_forward.token_neurons(trace, layer, token)
-    strongest = feed_forward.strongest(run, feed_forward_view.SHOWN_NEURONS)
+    strongest = feed_forward.strongest(run, feed_forward_view.SHOWN_NEURONS).tolist()
     left, right = st.columns([1.5, 1], gap="medium")
     with left:
         neuron = feed_forward_view.show_neurons(run, strongest, pieces[token], gated=shape.gated)
