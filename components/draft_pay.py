@@ -57,16 +57,16 @@ def verdict(found: Sequence[Pay]) -> str:
     best = max(found, key=lambda row: row.speed_up)
     if best.speed_up < 1:
         return (
-            f"**It does not pay here:** even the best k = {best.k} is "
-            f"{1 / best.speed_up:.2f} × slower than plain decoding. Only "
-            f"{best.acceptance:.0%} of the guesses are right, and each costs "
+            f"**It does not pay here:** even the best k = {best.k} takes "
+            f"{1 / best.speed_up:.2f} × as long as plain decoding. Only "
+            f"{best.acceptance:.0%} of the guesses are accepted, and each costs "
             f"{best.draft_cost:.2f} of a plain step."
         )
     slower = [str(row.k) for row in found if row.speed_up < 1]
     rest = f" With k = {', '.join(slower)} it is slower than plain decoding." if slower else ""
     return (
         f"**It pays here:** with k = {best.k} it is {best.speed_up:.2f} × as fast as plain "
-        f"decoding, since {best.acceptance:.0%} of the guesses are right.{rest}"
+        f"decoding, since {best.acceptance:.0%} of the guesses are accepted.{rest}"
     )
 
 

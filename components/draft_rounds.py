@@ -104,10 +104,21 @@ def round_words(part: DraftRound) -> str:
     return "\n".join(lines)
 
 
-def same_words(*, same: bool, greedy: bool) -> str:
-    """Return one sentence of Markdown on the two texts of a race."""
+def same_words(*, same: bool, greedy: bool, parts_at: int | None = None) -> str:
+    """Return one sentence of Markdown on the two texts of a race.
+
+    Args:
+        same: whether they are equal.
+        greedy: whether the temperature is 0.
+        parts_at: the first token at which they differ; None if one is the beginning of the other.
+    """
     if greedy and same:
         return "Greedy: **both texts are the same**, token for token."
+    if greedy and parts_at is not None:
+        return (
+            f"Greedy, and yet **the texts part at token {parts_at}**: two tokens are all but tied "
+            "there, and a pass over several tokens rounds differently from a pass over one."
+        )
     if greedy:
         return "The race was stopped before both texts were complete."
     return (

@@ -198,8 +198,8 @@ STAGES: tuple[Stage, ...] = (
         title="Training",
         question="Where did the probabilities come from?",
         answer=(
-            "From text: step by step, every weight was moved a little so that the next token became "
-            "more probable."
+            "From text: step by step, every weight was moved a little so that the next token "
+            "became more probable."
         ),
         section="Control",
         icon=":material/school:",

@@ -90,8 +90,13 @@ def visual() -> None:
     if laps and any(lap.round for lap in laps):
         figure = draft_rounds.race_lanes(laps, key="lanes")
         chart(figure, key="lanes", alt="Speculative and plain decoding on one clock")
-        equal = drafting.same_text(laps)
-        st.markdown(draft_rounds.same_words(same=equal, greedy=live.settings.greedy))
+        st.markdown(
+            draft_rounds.same_words(
+                same=drafting.same_text(laps),
+                greedy=live.settings.greedy,
+                parts_at=drafting.parts_at(laps),
+            )
+        )
         one_round(choice)
     else:
         st.caption("Press Race: the draft guesses, the model checks, plain decoding runs beside.")

@@ -81,8 +81,19 @@ def summed(found: tuple[Lap, ...], k: int) -> Pay | None:
 
 def same_text(found: tuple[Lap, ...]) -> bool:
     """Say whether both ways wrote the same tokens."""
+    fast, slow = _texts(found)
+    return fast == slow
+
+
+def parts_at(found: tuple[Lap, ...]) -> int | None:
+    """Return the first place where the two texts differ; None where one goes on the other."""
+    pairs = zip(*_texts(found), strict=False)
+    return next((place for place, (fast, slow) in enumerate(pairs) if fast != slow), None)
+
+
+def _texts(found: tuple[Lap, ...]) -> tuple[list[int], list[int]]:
     fast = [token_id for lap in found if lap.round for token_id in lap.round.ids]
-    return fast == [step.id for lap in found for step in lap.steps]
+    return fast, [step.id for lap in found for step in lap.steps]
 
 
 def run(live: Live, choice: Choice) -> Iterator[tuple[Lap, ...]]:

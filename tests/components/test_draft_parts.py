@@ -92,7 +92,7 @@ def test_lanes_say_how_much_faster():
 
 def test_the_verdict_says_where_it_does_not_pay():
     assert "It does not pay here" in verdict([paid(1, 0.8), paid(2, 0.5)])
-    assert "1.25 × slower" in verdict([paid(1, 0.8), paid(2, 0.5)])
+    assert "takes 1.25 × as long" in verdict([paid(1, 0.8), paid(2, 0.5)])
     mixed = verdict([paid(1, 0.9), paid(2, 1.6)])
     assert "with k = 2 it is 1.60 × as fast" in mixed
     assert "With k = 1 it is slower" in mixed
@@ -118,6 +118,8 @@ def test_the_law_in_words():
 def test_same_text_is_claimed_only_in_greedy():
     assert "the same" in same_words(same=True, greedy=True)
     assert "may differ" in same_words(same=True, greedy=False)
+    assert "stopped" in same_words(same=False, greedy=True)
+    assert "part at token 7" in same_words(same=False, greedy=True, parts_at=7)
 
 
 def test_tasks_are_checked():
