@@ -138,7 +138,7 @@ STAGES: tuple[Stage, ...] = (
         section="Model",
         icon=":material/leaderboard:",
         folder="model",
-        chip=lambda facts: f"top: {facts.top_text} {percent(facts.top_probability)}",
+        chip=lambda facts: f"{facts.top_text} {percent(facts.top_probability)}",
     ),
     Stage(
         key="sampling",

@@ -159,9 +159,7 @@ def _step_of(module: nn.Module, steps: list[_Call]) -> int:
     return next(i for i, step in enumerate(steps) if module in set(step.module.modules()))
 
 
-def _leading_to(
-    steps: list[_Call], end: int
-) -> tuple[tuple[nn.Module, ...], torch.Tensor | None]:
+def _leading_to(steps: list[_Call], end: int) -> tuple[tuple[nn.Module, ...], torch.Tensor | None]:
     """Return the modules that a step's input came through, and what went into the first of them."""
     modules: tuple[nn.Module, ...] = ()
     source = steps[end].given

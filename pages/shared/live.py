@@ -179,7 +179,7 @@ def facts(live: Live) -> Facts:
         heads=architecture.heads,
         ff_width=architecture.ff_width,
         vocabulary=architecture.vocabulary,
-        top_text=visible(live.model.tokenizer.bytes_of(int(best.ids[0]))),
+        top_text=visible(live.model.tokenizer.bytes_of(int(best.ids[0])), limit=10),
         top_probability=float(best.probabilities[0]),
         survivors=int(chain[-1].kept.sum()),
     )

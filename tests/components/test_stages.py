@@ -26,7 +26,7 @@ def test_chips_say_this_prompts_facts():
     assert said["tokenizer"] == "6 tokens"
     assert said["embedding"] == "576 numbers each"
     assert said["attention"] == "30 × 9 heads"
-    assert said["lm_head"] == "top: ·Paris 77 %"
+    assert said["lm_head"] == "·Paris 77 %"
 
 
 def test_sections_follow_the_pipeline():
