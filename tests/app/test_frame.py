@@ -9,6 +9,8 @@ import pytest
 from components.stages import STAGES
 
 TRACED = [stage for stage in STAGES if stage.key not in {"tokenizer", "overview"}]
+# Guardrails and training show texts of their own, so a long prompt is no matter to them.
+CAPPED = [stage for stage in TRACED if stage.section != "Control"]
 each_stage = pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.key)
 
 PROMPTS = {
@@ -55,7 +57,7 @@ def test_an_empty_prompt_is_said_and_not_traced(open_app, stage):
     assert "prompt is empty" in texts(at)
 
 
-@pytest.mark.parametrize("stage", TRACED, ids=lambda stage: stage.key)
+@pytest.mark.parametrize("stage", CAPPED, ids=lambda stage: stage.key)
 def test_a_prompt_over_the_cap_is_kept_whole(open_app, stage):
     long = "The cat sat on the mat. " * 200
     at = open_app(stage.key)
