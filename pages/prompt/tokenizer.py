@@ -16,7 +16,6 @@ from components import (
     tokenizer_others,
 )
 from components.token_strip import token_strip, token_views
-from engine.errors import EngineError
 from pages.shared import frame
 
 if TYPE_CHECKING:
@@ -54,11 +53,7 @@ def merges() -> None:
     """Show how the pre-token of the chosen token was put together."""
     before = tokenizer.chat_span(prompt)[0] if live.request.chat else 0
     start = live.tokens[st.session_state[state.TOKEN]].start - before
-    try:
-        words = tokenizer.merges(prompt, only=-1)
-    except EngineError as error:
-        st.info(str(error))
-        return
+    words = tokenizer.merges(prompt, only=-1)
     chosen = next((n for n, word in enumerate(words) if word.start <= start < word.end), 0)
 
     def choose_word(number: int) -> None:
