@@ -10,11 +10,13 @@ import streamlit as st
 from components import guardrails_depth as depth
 from components import guardrails_view as view
 from components.guardrails_scenario import wrongly_refused
+from components.overview_flow import overview_flow
 from components.text import markdown, visible
 from engine import grammar, guardrails
 from engine import guardrails_input as filters
 from engine.errors import EngineError
 from pages.shared import guards
+from pages.shared.lab import uniforms
 from pages.shared.live import Live
 from pages.shared.loading import loaded_model
 
@@ -178,6 +180,10 @@ def compare(live: Live, now: Scenario) -> None:
                 f"{runs} runs."
             )
     st.markdown(view.PLACES)
+    if live.problem is None:
+        st.markdown("#### The places on this prompt's way through the pipeline")
+        facts = live.overview((), uniforms(live.seed, 1)[0])
+        overview_flow(facts, stages=(), key="guard_places", guards=True, light_ms=0)
 
 
 def tasks(live: Live, now: Scenario) -> list[tuple[str, bool, str]]:
