@@ -184,8 +184,6 @@ def install(network: Any) -> Sites:
             f"observed (off by {difference:.3g}), so what it shows could not be trusted. Choose "
             "another model."
         )
-    sites = find_sites(network)
-    setattr(network, SITES, sites)
     return sites
 
 
