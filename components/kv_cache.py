@@ -11,11 +11,11 @@ import streamlit as st
 
 from components.chart import token_labels
 from components.heatmap import heatmap
-from components.lines import lines
 from components.text import markdown, visible
 
 if TYPE_CHECKING:
-    from engine.kv_cache import CacheSize, CacheStep
+    from engine.kv_cache import CacheSize
+    from engine.step_costs import StepCost
 
 Array = np.ndarray[Any, Any]
 
@@ -124,51 +124,35 @@ def in_bytes(count: int) -> str:
     return f"{megabytes:,.1f} MiB" if megabytes < 1024 else f"{megabytes / 1024:,.1f} GiB"
 
 
-def race_figure(steps: Sequence[CacheStep], *, key: str) -> go.Figure:
-    """Draw how long a step takes with the cache and without it, as the context grows."""
-    last = steps[-1]
-    title = f"{last.context} tokens: {last.cached_ms:.0f} ms with the cache, {last.plain_ms:.0f} ms"
-    return lines(
-        {
-            "with the cache": [step.cached_ms for step in steps],
-            "without it": [step.plain_ms for step in steps],
-        },
-        title=f"{title} without it",
-        key=key,
-        x_title="tokens of context",
-        y_title="milliseconds",
-        positions=[step.context for step in steps],
-        height=320,
-    )
-
-
-def show_race(steps: Sequence[CacheStep], bytes_of: Callable[[int], bytes]) -> None:
+def show_race(costs: Sequence[StepCost], bytes_of: Callable[[int], bytes]) -> None:
     """Write what the race shows: same tokens, how near the logits are, and the table."""
-    worst = max(step.difference for step in steps)
-    same = sum(step.cached_id == step.plain_id for step in steps)
-    later = steps[1:]
+    worst = max(cost.difference for cost in costs)
+    same = sum(cost.same_choice for cost in costs)
+    last, later = costs[-1], costs[1:]
     if later:
-        ratio = sum(step.plain_ms for step in later) / max(sum(s.cached_ms for s in later), 1e-9)
+        kept = sum(cost.with_cache for cost in later)
+        ratio = sum(cost.without_cache for cost in later) / max(kept, 1e-9)
         st.markdown(
-            f"After the prefill the steps without the cache took **{ratio:.1f} times as long**. "
-            f"**{same} of {len(steps)}** tokens are the same; no logit differs by more than "
-            f"**{worst:.1e}**."
+            f"After the prefill the steps without the cache took **{ratio:.1f} times as long**; "
+            f"at {last.tokens} tokens {last.without_cache:.0f} ms instead of "
+            f"{last.with_cache:.0f} ms. **{same} of {len(costs)}** tokens are the same; no logit "
+            f"differs by more than **{worst:.1e}**."
         )
     with st.container(key="race_table"):
         st.dataframe(
             [
                 {
-                    "step": "prefill" if number == 0 else f"decode {number}",
-                    "rows in every layer": step.context,
-                    "rows added": step.context if number == 0 else 1,
-                    "cache": in_bytes(step.cache_bytes),
-                    "with, ms": round(step.cached_ms, 1),
-                    "without, ms": round(step.plain_ms, 1),
-                    "next token": visible(bytes_of(step.cached_id)),
-                    "same": "yes" if step.cached_id == step.plain_id else "no",
-                    "largest difference": f"{step.difference:.1e}",
+                    "step": f"decode {cost.index}" if cost.index else "prefill",
+                    "rows in every layer": cost.tokens,
+                    "rows added": 1 if cost.index else cost.tokens,
+                    "cache": in_bytes(cost.cache_bytes),
+                    "with, ms": round(cost.with_cache, 1),
+                    "without, ms": round(cost.without_cache, 1),
+                    "next token": visible(bytes_of(cost.best_id)),
+                    "same": "yes" if cost.same_choice else "no",
+                    "largest difference": f"{cost.difference:.1e}",
                 }
-                for number, step in enumerate(steps)
+                for cost in costs
             ],
             hide_index=True,
             height=240,

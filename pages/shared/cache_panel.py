@@ -8,10 +8,11 @@ import streamlit as st
 
 from components import kv_cache, state
 from components.chart import chart
+from components.cost_lanes import cost_lines
 from components.kv_sharing import selected_query_head, sharing_figure
 
 if TYPE_CHECKING:
-    from engine.kv_cache import CacheStep
+    from engine.step_costs import StepCost
     from engine.trace import Trace
     from pages.shared.live import Live
 
@@ -79,7 +80,7 @@ def race(live: Live) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         steps = st.slider("Tokens to write", 2, 64, 16, key="race_steps", persist_state="session")
         started = st.button("Run both", key="race", icon=":material/timer:")
-    results: list[CacheStep] = []
+    results: list[StepCost] = []
     request = (live.model.source, live.ids)
     if started:
         st.session_state["race_results"] = (request, results)
@@ -94,7 +95,7 @@ def race(live: Live) -> None:
     if results:
         with left:
             chart(
-                kv_cache.race_figure(results, key="race_chart"),
+                cost_lines(results, key="race_chart"),
                 key="race_chart",
                 alt="Milliseconds a step against the context, with the cache and without it",
             )
@@ -111,12 +112,12 @@ def race(live: Live) -> None:
         st.markdown(kv_cache.work_words(tokens, steps))
 
 
-def _run(live: Live, steps: int, results: list[CacheStep]) -> None:
+def _run(live: Live, steps: int, results: list[StepCost]) -> None:
     """Run both ways, step by step; Stop interrupts the script between two steps."""
-    from engine.kv_cache import compare
+    from engine.step_costs import greedy_costs
 
     bar = st.progress(0.0, text="Reading the prompt …")
     st.button("Stop", key="stop_race", icon=":material/stop:")
-    for step in compare(live.model, live.ids, steps):
-        results.append(step)
+    for cost in greedy_costs(live.model, live.ids, steps):
+        results.append(cost)
         bar.progress(len(results) / steps, text=f"{len(results)} of {steps} steps")

@@ -93,8 +93,14 @@ def test_the_cache_grows_by_a_row_a_token(page):
     at.button(key="race").click().run()
     assert not at.exception
     table = at.dataframe[0].value
+    tokens = table["rows added"][0]
+    assert list(table["step"])[:3] == ["prefill", "decode 1", "decode 2"]
     assert list(table["rows added"])[1:] == [1] * 15
+    assert list(table["rows in every layer"]) == list(range(tokens, tokens + 16))
     assert set(table["same"]) == {"yes"}
+    drawn = spec(at, "race_chart")
+    assert drawn["layout"]["title"]["text"].startswith(f"Prefill of {tokens} tokens: ")
+    assert f"at {tokens + 15} tokens " in words(at)
 
 
 def test_a_part_is_taken_away_and_comes_back(page):

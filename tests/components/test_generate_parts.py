@@ -192,6 +192,7 @@ def test_costs_on_one_clock():
             without_cache=w,
             cache_bytes=80,
             difference=1e-6,
+            best_id=7,
             same_choice=True,
         )
         for i, (c, w) in enumerate([(200.0, 200.0), (100.0, 300.0), (100.0, 500.0)])
