@@ -188,6 +188,7 @@ def path_figure(path: TokenPath, name: str, *, layer: int, key: str) -> go.Figur
 
 def _add_probability(figure: go.Figure, path: TokenPath) -> None:
     """Draw the probability on an axis of its own, at the right."""
+    colour = theme.CATEGORICAL[6]
     figure.add_trace(
         go.Scatter(
             x=list(range(len(path.probabilities))),
@@ -195,8 +196,8 @@ def _add_probability(figure: go.Figure, path: TokenPath) -> None:
             yaxis="y2",
             name="probability",
             mode="lines+markers",
-            line={"color": theme.KEY, "width": 2.5, "dash": "dash"},
-            marker={"color": theme.KEY, "size": 7},
+            line={"color": colour, "width": 2.5, "dash": "dash"},
+            marker={"color": colour, "size": 7},
             hovertemplate="probability %{y:.2%}<extra></extra>",
         )
     )
@@ -232,7 +233,7 @@ def attribution_figure(found: Attribution, name: str, *, layer: int, key: str) -
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 1, "xanchor": "right"},
         margin={"t": 64},
     )
-    for (part, values), colour in zip(parts, (theme.QUERY, theme.VALUE), strict=True):
+    for (part, values), colour in zip(parts, (theme.ATTENTION, theme.FEED_FORWARD), strict=True):
         figure.add_trace(
             go.Bar(
                 x=list(range(len(values))),

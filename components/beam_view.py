@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _LOOK: Mapping[str, tuple[str, int, str]] = {
     "kept": (theme.ACCENT, 15, "circle"),
-    "finished": (theme.VALUE, 15, "square"),
+    "finished": (theme.CATEGORICAL[6], 15, "square"),
     "dropped": (theme.CUT, 9, "circle-open"),
     "ended too low": (theme.CUT, 9, "square-open"),
 }

@@ -111,12 +111,12 @@ def picture_data(shape: Architecture, run: BlockRun, *, selected: str) -> dict[s
     first, second = (150, 150) if run.parallel else (150, 545)
     second_branch = 545
     boxes = [
-        _box(PRE, f"in\n{_short(size.pre)}", 8, STREAM_Y - 26, 84, 52, theme.QUERY),
-        _box(POST, f"out\n{_short(size.post)}", 912, STREAM_Y - 26, 84, 52, theme.QUERY),
+        _box(PRE, f"in\n{_short(size.pre)}", 8, STREAM_Y - 26, 84, 52, theme.STREAM),
+        _box(POST, f"out\n{_short(size.post)}", 912, STREAM_Y - 26, 84, 52, theme.STREAM),
         _branch_box(NORM_1, shape.norm, first + 25, theme.NEUTRAL),
-        _branch_box(ATTENTION, "Attention", first + 200, theme.KEY),
+        _branch_box(ATTENTION, "Attention", first + 200, theme.ATTENTION),
         _branch_box(NORM_2, shape.norm, second_branch + 5, theme.NEUTRAL),
-        _branch_box(MLP, mlp_name(shape), second_branch + 180, theme.VALUE),
+        _branch_box(MLP, mlp_name(shape), second_branch + 180, theme.FEED_FORWARD),
     ]
     boxes = [
         box
@@ -134,6 +134,7 @@ def picture_data(shape: Architecture, run: BlockRun, *, selected: str) -> dict[s
         "pluses": [(500, STREAM_Y), (880, STREAM_Y)],
         "labels": _labels(size, run),
         "selected": selected,
+        "stream": theme.STREAM,
         "label": f"Block {run.layer} on token {run.position}",
     }
 

@@ -20,6 +20,7 @@ _DASHES = ("solid", "dash", "dot", "dashdot")
 def lines(
     series: Mapping[str, Sequence[float] | Array],
     *,
+    colours: Sequence[str] = theme.CATEGORICAL,
     title: str,
     key: str,
     x_title: str = "layer",
@@ -35,6 +36,7 @@ def lines(
 
     Args:
         series: numbers by name; all of one length. On a log axis numbers up to 0 leave a gap.
+        colours: one a series; those with a meaning come from the theme by name.
         title: what is seen.
         key: the chart's key.
         x_title: what the points are.
@@ -52,7 +54,8 @@ def lines(
     x = list(range(counts.pop())) if positions is None else list(positions)
     figure = frame(title, height=height, revision=key)
     for number, (name, values) in enumerate(series.items()):
-        figure.add_trace(_line(x, packed(values), name, number, x_title, number_format, log))
+        look = colours[number % len(colours)], _DASHES[number % len(_DASHES)]
+        figure.add_trace(_line(x, packed(values), name, look, x_title, number_format, log))
     figure.update_layout(
         showlegend=len(series) > 1,
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 1, "xanchor": "right"},
@@ -78,18 +81,18 @@ def _line(
     x: list[float] | list[int],
     values: Array,
     name: str,
-    number: int,
+    look: tuple[str, str],
     x_title: str,
     number_format: str,
     log: bool,
 ) -> go.Scatter:
-    colour = theme.CATEGORICAL[number % len(theme.CATEGORICAL)]
+    colour, dash = look
     return go.Scatter(
         x=x,
         y=np.where(values > 0, values, np.nan) if log else values,
         name=escape(name, limit=30),
         mode="lines+markers",
-        line={"color": colour, "width": 2.5, "dash": _DASHES[number % len(_DASHES)]},
+        line={"color": colour, "width": 2.5, "dash": dash},
         marker={"color": colour, "size": 7},
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components import state
+from components import state, theme
 from components.heatmap import heatmap
 from components.lines import lines, selected_point
 from components.numbers import percent
@@ -106,6 +106,7 @@ def added_figure(norms: ResidualNorms, token: int, layer: int, *, key: str) -> g
     more = int((mlp > attention).sum())
     return lines(
         {"attention adds": attention, "feed-forward adds": mlp},
+        colours=(theme.ATTENTION, theme.FEED_FORWARD),
         title=f"The feed-forward network adds the longer vector in {more} of {len(mlp)} layers",
         key=key,
         y_title="length (L2 norm)",

@@ -40,7 +40,7 @@ def sharpness_chart(result: Sharpness) -> None:
             theme.PICKED,
             "dash",
         ),
-        ("sampled answers that are right", result.sampled_right, theme.VALUE, "dot"),
+        ("sampled answers that are right", result.sampled_right, theme.CATEGORICAL[6], "dot"),
     )
     for name, values, colour, dash in curves:
         figure.add_trace(

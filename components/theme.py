@@ -16,6 +16,10 @@ BACKGROUND: Mapping[str, str] = {"light": "#ffffff", "dark": "#11151c"}
 # colour stands for one of them its letter stands beside it.
 QUERY, KEY, VALUE = "#4a6ee0", "#d9760b", "#2fa866"
 
+# The parts of a block: violet, teal, olive, told apart by everyone, and none of them the hue of a
+# query, a key or a value. The name always stands beside it.
+ATTENTION, FEED_FORWARD, STREAM = "#b03fd0", "#36989f", "#918830"
+
 # Streamlit's own stand-in for "strong text" in Plotly figures: the browser puts the colour of the
 # mode in its place, so that a switch between light and dark needs no new figure.
 TEXT = "#000037"

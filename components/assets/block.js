@@ -60,6 +60,7 @@ export default function (component) {
   const focused = root.contains(active) ? active.dataset.key : undefined
   const canvas = document.createElement("div")
   canvas.className = "canvas"
+  canvas.style.setProperty("--stream", data.stream)
   canvas.setAttribute("role", "group")
   canvas.setAttribute("aria-label", data.label)
   canvas.append(drawing(data), ...buttons(data))

@@ -19,6 +19,7 @@ from components import (
     kv_cache,
     kv_sharing,
     residual_stream,
+    theme,
 )
 from components.chart import payload
 
@@ -239,6 +240,9 @@ def test_the_picture_of_a_block_follows_the_model():
         *("resid_pre", "resid_post", "norm_1", "attention", "norm_2", "mlp")
     ]
     assert data["boxes"][-1]["text"] == "SwiGLU"
+    hues = {box["key"]: box["colour"] for box in data["boxes"]}
+    assert (hues["attention"], hues["mlp"]) == (theme.ATTENTION, theme.FEED_FORWARD)
+    assert hues["resid_pre"] == hues["resid_post"] == data["stream"] == theme.STREAM
     assert {"x": 318, "y": 54, "text": "2.0", "anchor": "middle"} in data["labels"]
     gpt = shape(norm="LayerNorm", activation="gelu_new", gated=False)
     boxes = block_picture.picture_data(gpt, block(parallel=True), selected="mlp")["boxes"]

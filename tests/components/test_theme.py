@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import tomllib
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from components import theme
+from tests.sources import sources
 
 CONFIG = tomllib.loads(
     (Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text(encoding="utf-8")
@@ -62,6 +64,40 @@ def test_query_key_value_are_told_apart_by_everyone(kind):
     seen = [lab(matrix @ linear(colour)) for colour in (theme.QUERY, theme.KEY, theme.VALUE)]
     for one, other in itertools.combinations(seen, 2):
         assert np.linalg.norm(one - other) >= 20
+
+
+PARTS = (theme.ATTENTION, theme.FEED_FORWARD, theme.STREAM)
+
+
+@pytest.mark.parametrize("colour", PARTS)
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_parts_of_a_block_stand_out_on_both_backgrounds(colour, mode):
+    assert contrast(colour, theme.BACKGROUND[mode]) >= 3
+
+
+@pytest.mark.parametrize("kind", [None, *COLOUR_BLINDNESS])
+def test_the_parts_of_a_block_are_told_apart_by_everyone(kind):
+    matrix = np.eye(3) if kind is None else np.array(COLOUR_BLINDNESS[kind])
+    seen = [lab(matrix @ linear(colour)) for colour in PARTS]
+    for one, other in itertools.combinations(seen, 2):
+        assert np.linalg.norm(one - other) >= 30
+
+
+def test_the_parts_of_a_block_are_no_hue_of_query_key_or_value():
+    for part, vector in itertools.product(PARTS, (theme.QUERY, theme.KEY, theme.VALUE)):
+        assert np.linalg.norm(lab(linear(part)) - lab(linear(vector))) >= 40
+
+
+def test_colours_of_query_key_and_value_are_used_for_nothing_else():
+    reserved = {"theme.QUERY", "theme.KEY", "theme.VALUE"}
+    used = {
+        source.path.name
+        for source in sources("components", "pages")
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in reserved
+    }
+    # What each head shares, the cache on the overview, and who reads whom.
+    assert used == {"kv_sharing.py", "overview_flow.py", "arcs.py"}
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
