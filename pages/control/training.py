@@ -58,6 +58,7 @@ def visual() -> None:
     look = st.segmented_control("Lesson", names, default=names[0], key="lesson", required=True)
     LOOKS[look]()
     finish()
+    lessons.say_refusal()
 
 
 def in_depth() -> None:

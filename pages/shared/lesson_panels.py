@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -11,11 +12,18 @@ from components import training_depth as depth
 from components import training_view as view
 from components.chart import chart
 from components.mosaic import downsampled, mosaic
-from components.text import markdown, visible
-from engine.errors import EngineError
+from components.text import visible
 from pages.shared import lab, lessons
 from pages.shared.guards import job_button
 from pages.shared.live import Live
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from engine.model import LanguageModel
+    from engine.preference import PreferenceStep
+    from engine.tiny_transformer import TinyStep
+    from engine.training import LearnStep
 
 MOST_STEPS = 20
 TINY_STEPS = 1000
@@ -85,37 +93,29 @@ def _sentence() -> tuple[str, str, int, float]:
     return start, answer, steps, rate
 
 
-def _run_learning(live: Live, key: tuple, watched: tuple[int, ...], place) -> None:  # type: ignore[no-untyped-def, type-arg]
+def _run_learning(
+    live: Live, key: tuple[Any, ...], watched: tuple[int, ...], place: DeltaGenerator
+) -> None:
     """Run the steps, drawing each one."""
     from engine.training import Fact
-    from engine.training import learn as run
+    from engine.training import learn as learn_sentence
 
     _, prompt, answer_ids, steps, rate = key
     facts = []
     for text, answer in depth.FACTS:
         ids = tokens_of(live, text)
         facts.append(Fact(text, ids, tokens_of(live, answer)[0]))
-    names, done = names_of(live, watched), []
-    try:
-        with lessons.turn():
-            states = run(
-                live.model,
-                prompt,
-                answer_ids,
-                steps=steps,
-                learning_rate=rate,
-                watched=watched,
-                facts=facts,
-            )
-            with contextlib.closing(states):
-                for state in states:
-                    done.append(state)
-                    with place.container():
-                        view.learn_curves(names, done, key=f"learn_{state.step}")
-    except EngineError as error:
-        st.error(markdown(str(error)))
-        return
-    lessons.keep("learn", key, tuple(done))
+    names = names_of(live, watched)
+    done: list[LearnStep] = []
+    run = partial(learn_sentence, live.model, prompt, answer_ids, facts=facts)
+
+    def show(state: LearnStep) -> None:
+        done.append(state)
+        with place.container():
+            view.learn_curves(names, done, key=f"learn_{state.step}")
+
+    if lessons.follow(lambda: run(steps=steps, learning_rate=rate, watched=watched), show):
+        lessons.keep("learn", key, tuple(done))
 
 
 def preference(live: Live) -> None:
@@ -151,33 +151,23 @@ def preference(live: Live) -> None:
     st.caption(depth.CAPTIONS["preference"])
 
 
-def _run_preference(live: Live, key: tuple, watched: tuple[int, ...], place) -> None:  # type: ignore[no-untyped-def, type-arg]
+def _run_preference(
+    live: Live, key: tuple[Any, ...], watched: tuple[int, ...], place: DeltaGenerator
+) -> None:
     """Run the steps, drawing each one."""
     from engine.preference import prefer
 
     _, prompt, chosen, rejected, steps, rate, beta = key
-    done = []
-    try:
-        with lessons.turn():
-            states = prefer(
-                live.model,
-                prompt,
-                chosen,
-                rejected,
-                steps=steps,
-                learning_rate=rate,
-                beta=beta,
-                watched=watched,
-            )
-            with contextlib.closing(states):
-                for state in states:
-                    done.append(state)
-                    with place.container():
-                        view.preference_curves(done, key=f"dpo_{state.step}")
-    except EngineError as error:
-        st.error(markdown(str(error)))
-        return
-    lessons.keep("preference", key, tuple(done))
+    run = partial(prefer, live.model, prompt, chosen, rejected, beta=beta)
+    done: list[PreferenceStep] = []
+
+    def show(state: PreferenceStep) -> None:
+        done.append(state)
+        with place.container():
+            view.preference_curves(done, key=f"dpo_{state.step}")
+
+    if lessons.follow(lambda: run(steps=steps, learning_rate=rate, watched=watched), show):
+        lessons.keep("preference", key, tuple(done))
 
 
 def from_nothing(live: Live) -> None:
@@ -199,31 +189,33 @@ def from_nothing(live: Live) -> None:
     st.caption(depth.CAPTIONS["tiny"])
 
 
-def _run_tiny(seed: int, place) -> None:  # type: ignore[no-untyped-def]
+def _run_tiny(seed: int, place: DeltaGenerator) -> None:
     """Train it, drawing the curve from time to time; Stop keeps what there is."""
     from engine import tiny_transformer as tiny
 
     text = tiny.rhymes()
     chance = math.log(len(set(text)))
-    losses, samples, models = {}, {}, {}
+    losses: dict[int, float] = {}
+    samples: dict[int, str] = {}
+    models: dict[int, LanguageModel] = {}
     bar = st.progress(0.0, text="Training …")
-    with lessons.turn():
-        states = tiny.train(text, steps=TINY_STEPS, seed=seed)
-        with contextlib.closing(states):
-            for state in states:
-                losses[state.step] = state.loss
-                bar.progress(state.step / TINY_STEPS, text=f"Step {state.step:,}")
-                if state.model is not None and state.sample is not None:
-                    samples[state.step] = state.sample
-                    models[state.step] = state.model
-                if state.step % DRAWN_EVERY == 0 or state.model is not None:
-                    lessons.keep("tiny", seed, (dict(losses), samples, models, chance))
-                    with place.container():
-                        view.tiny_result(losses, samples, chance, key=f"tiny_{state.step}")
+
+    def show(state: TinyStep) -> None:
+        losses[state.step] = state.loss
+        bar.progress(state.step / TINY_STEPS, text=f"Step {state.step:,}")
+        if state.model is not None and state.sample is not None:
+            samples[state.step] = state.sample
+            models[state.step] = state.model
+        if state.step % DRAWN_EVERY == 0 or state.model is not None:
+            lessons.keep("tiny", seed, (dict(losses), samples, models, chance))
+            with place.container():
+                view.tiny_result(losses, samples, chance, key=f"tiny_{state.step}")
+
+    lessons.follow(lambda: tiny.train(text, steps=TINY_STEPS, seed=seed), show)
     bar.empty()
 
 
-def _tiny_patterns(models) -> None:  # type: ignore[no-untyped-def]
+def _tiny_patterns(models: dict[int, LanguageModel]) -> None:
     """Draw all heads of the tiny model at the chosen step, on a line of the rhymes."""
     import numpy as np
 

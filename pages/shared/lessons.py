@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
+from components.text import markdown
+from engine.errors import EngineError
 from engine.training_slot import TrainingSlot
 from pages.shared.loading import loaded_model
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from engine.training import TokenLosses
 
 RESULTS = "lessons"
+REFUSAL = "lesson_refused"
+State = TypeVar("State")
 
 
 @st.cache_resource(show_spinner=False)
@@ -35,6 +39,35 @@ def turn() -> Iterator[None]:
             time.sleep(0.3)
         note.empty()
         yield
+
+
+def follow(run: Callable[[], Generator[State, None, None]], show: Callable[[State], None]) -> bool:
+    """Train when it is this session's turn, and show each state.
+
+    Args:
+        run: starts the training, once the seat is free.
+        show: is given each state; Stop interrupts the script between two of them.
+
+    Returns:
+        Whether the training came to its end. What the engine refuses, `say_refusal` says.
+    """
+    try:
+        with turn(), contextlib.closing(run()) as states:
+            for state in states:
+                show(state)
+    except EngineError as error:
+        st.session_state[REFUSAL] = str(error)
+        return False
+    return True
+
+
+def say_refusal() -> None:
+    """Say once why the last training could not run.
+
+    A page is drawn anew after each run, so what the run itself writes would be gone at once.
+    """
+    if REFUSAL in st.session_state:
+        st.error(markdown(st.session_state.pop(REFUSAL)))
 
 
 def kept(name: str, key: Any) -> Any | None:

@@ -62,6 +62,8 @@ def test_equal_answers_are_refused_with_a_sentence(open_app):
     choose(at, "Preference")
     at.text_input(key="dpo_2").set_value("Good day to you.").run()
     press(at, "prefer")
+    (said,) = [element.value for element in at.error]
+    assert said.startswith("Both answers are the same")
     assert not at.get("plotly_chart")
 
 
