@@ -10,6 +10,7 @@ import streamlit as st
 
 from components.attention_cell import sum_in_words
 from components.attention_figures import KINDS
+from components.model_words import divisor_latex
 from components.numbers import percent
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def show(
     """
     layer, head, query, read = place
     st.latex(
-        r"\mathrm{pattern} = \mathrm{softmax}\!\left(\frac{q\,k^\top}{\sqrt{K}} + \mathrm{mask}"
+        r"\mathrm{pattern} = \mathrm{softmax}\!\left(" + _score_latex(terms) + r" + \mathrm{mask}"
         r"\right), \qquad \mathrm{head} = \mathrm{pattern}\; v, \qquad "
         r"\mathrm{attn\_out} = \mathrm{concat}(\mathrm{heads})\, W_O"
     )
@@ -47,6 +48,14 @@ def show(
     )
     _kinds()
     _shapes_and_limits(shape, tokens)
+
+
+def _score_latex(terms: ScoreTerms) -> str:
+    """Return the score of this model, for LaTeX: its own divisor, and its cap if it has one."""
+    score = rf"\frac{{q\,k^\top}}{{{divisor_latex(terms.scale, len(terms.q))}}}"
+    if terms.softcap is None:
+        return score
+    return rf"c\tanh\!\left(\frac{{1}}{{c}}{score}\right)"
 
 
 def _kinds() -> None:

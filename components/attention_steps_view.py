@@ -10,13 +10,15 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components import state
+from components import bound, state
 from components.chart import chart, token_labels
 from components.heatmap import heatmap
+from components.model_words import pair_words, scale_words
 from components.strips import robust_limit
 
 if TYPE_CHECKING:
     from engine.attention_steps import HeadSteps
+    from engine.rope import RotatedPairs
 
 Array = np.ndarray[Any, Any]
 
@@ -29,6 +31,7 @@ class Step:
     fields: tuple[str, ...]
     """Names of `HeadSteps`."""
     words: str
+    """Of this project's own; `{pair}` and `{scale}` stand for what the model at hand does."""
 
 
 STEPS: tuple[Step, ...] = (
@@ -41,8 +44,8 @@ STEPS: tuple[Step, ...] = (
     Step(
         "position (RoPE)",
         ("q", "k"),
-        "RoPE turns each pair of numbers (i and i + K/2) by an angle that grows with the position, "
-        "so that a product of query and key depends on how far apart the two tokens are.",
+        "RoPE turns each pair of numbers{pair} by an angle that grows with the position, so that a "
+        "product of query and key depends on how far apart the two tokens are.",
     ),
     Step(
         "q·k",
@@ -53,8 +56,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         "scale",
         ("scaled",),
-        "A sum of K products grows with K, so the sums are divided by √K. Without that the softmax "
-        "would put nearly everything on one token.",
+        "{scale} Undivided large sums would make the softmax put nearly everything on one token.",
     ),
     Step(
         "causal mask",
@@ -87,7 +89,7 @@ _TITLES: Mapping[str, str] = {
     "q": "Q with position",
     "k": "K with position",
     "dots": "q·k of every pair",
-    "scaled": "Scores, divided by √K",
+    "scaled": "Scores: q·k, scaled",
     "masked": "Scores, with the future hidden",
     "pattern": "Pattern: shares of attention",
     "v": "V: what each token hands over",
@@ -109,19 +111,32 @@ def choose_step(positions: str) -> Step:
     """Draw the row of steps and return the chosen one."""
     steps = steps_of(positions)
     names = [f"{number}. {step.name}" for number, step in enumerate(steps, 1)]
-    chosen = st.segmented_control(
-        "Step",
-        names,
-        default=names[0],
-        required=True,
-        key=state.ATTENTION_STEP,
-        persist_state="session",
-        label_visibility="collapsed",
-    )
-    return steps[names.index(str(chosen))]
+    chosen = bound.choice("Step", names, key=state.ATTENTION_STEP, label_visibility="collapsed")
+    return steps[names.index(chosen)]
 
 
-def show_step(step: Step, run: HeadSteps, pieces: Sequence[bytes], token: int) -> None:
+def words_of(step: Step, run: HeadSteps, rotated: RotatedPairs | None) -> str:
+    """Say what a step does in this model.
+
+    Args:
+        step: the step.
+        run: the head's steps.
+        rotated: which numbers RoPE turns together; None without RoPE.
+    """
+    pair = "" if rotated is None else pair_words(rotated.pairing, rotated.count)
+    scale = scale_words(run.scale, run.q.shape[-1])
+    if run.softcap is not None:
+        scale += f" Then c·tanh(score/c) keeps every score between ±c = {run.softcap:g} (soft cap)."
+    return step.words.format(pair=f" ({pair})" if pair else "", scale=scale)
+
+
+def show_step(
+    step: Step,
+    run: HeadSteps,
+    pieces: Sequence[bytes],
+    token: int,
+    rotated: RotatedPairs | None,
+) -> None:
     """Draw a step's matrices and say what it does.
 
     Args:
@@ -129,8 +144,9 @@ def show_step(step: Step, run: HeadSteps, pieces: Sequence[bytes], token: int) -
         run: the head's steps.
         pieces: the tokens' bytes.
         token: the chosen token, whose row is spelled out.
+        rotated: which numbers RoPE turns together; None without RoPE.
     """
-    st.markdown(step.words)
+    st.markdown(words_of(step, run, rotated))
     columns = st.columns(len(step.fields), gap="medium")
     for column, name in zip(columns, step.fields, strict=True):
         with column:
@@ -193,10 +209,11 @@ def _check(step: Step, run: HeadSteps, token: int) -> str:
             "after. At position 0 nothing is turned."
         )
     if step.fields == ("scaled",):
-        ratio = run.scaled[token, token] / run.dots[token, token]
+        dot, score = run.dots[token, token], run.scaled[token, token]
+        capped = "" if run.softcap is None else f", capped to {score:.2f}"
         return (
-            f"Token {token} with itself: {run.dots[token, token]:.2f} became "
-            f"{run.scaled[token, token]:.2f} (× {ratio:.4g})."
+            f"Token {token} with itself: {dot:.2f} × {run.scale:.4g} = {dot * run.scale:.2f}"
+            f"{capped}."
         )
     if step.fields == ("v", "mixed"):
         return (

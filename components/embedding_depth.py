@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from components.embedding_rope import PAIR
+from components import state
+from components.model_words import pair_latex, pair_words
+from components.numbers import percent
 
 if TYPE_CHECKING:
     from engine.architecture import Architecture
     from engine.order import OrderComparison
+    from engine.rope import RotatedPairs
 
 Array = np.ndarray[Any, Any]
 
@@ -41,8 +44,8 @@ def show_table(facts: Architecture, token_id: int, position: int, row: Array) ->
     st.markdown(
         f"- A look-up, no calculation. It is the same as a product of a vector with a single 1 at "
         f"place {token_id:,} and the table.\n"
-        f"- The table holds {size / 1e6:.1f} million numbers, {size / facts.parameters:.0%} of the "
-        f"model's {facts.parameters / 1e6:.0f} million"
+        f"- The table holds {size / 1e6:.1f} million numbers, {percent(size / facts.parameters)} of "
+        f"the model's {facts.parameters / 1e6:.0f} million"
         + (
             "; the LM head uses the same ones (tied), so they are stored once.\n"
             if facts.tied
@@ -53,21 +56,25 @@ def show_table(facts: Architecture, token_id: int, position: int, row: Array) ->
     )
 
 
-def show_rope(wavelengths: Array, facts: Architecture, position: int) -> None:
+def show_rope(
+    wavelengths: Array, rotated: RotatedPairs, facts: Architecture, position: int
+) -> None:
     """Write how RoPE puts the position into queries and keys.
 
     Args:
         wavelengths: [pairs], tokens for one full turn.
+        rotated: which numbers the model turns together.
         facts: the model's sizes.
         position: the chosen token's place.
     """
     pairs = len(wavelengths)
     st.markdown("#### From position to angle (RoPE)")
+    first_index, second_index = pair_latex(rotated.pairing, pairs)
     st.latex(
-        r"\begin{pmatrix} q'_i \\ q'_{i+" + str(pairs) + r"} \end{pmatrix} = "
+        rf"\begin{{pmatrix}} q'_{{{first_index}}} \\ q'_{{{second_index}}} \end{{pmatrix}} = "
         r"\begin{pmatrix} \cos p\,\omega_i & -\sin p\,\omega_i \\ "
         r"\sin p\,\omega_i & \cos p\,\omega_i \end{pmatrix} "
-        r"\begin{pmatrix} q_i \\ q_{i+" + str(pairs) + r"} \end{pmatrix}, \qquad "
+        rf"\begin{{pmatrix}} q_{{{first_index}}} \\ q_{{{second_index}}} \end{{pmatrix}}, \qquad "
         r"\omega_i = \theta^{-2i/"
         + str(2 * pairs)
         + "}"
@@ -75,6 +82,7 @@ def show_rope(wavelengths: Array, facts: Architecture, position: int) -> None:
     )
     first, last = 360 * position / wavelengths[0], 360 * position / wavelengths[-1]
     st.markdown(
+        f"{_which(rotated, facts.head_size)}"
         f"- At position p = {position} pair 0 is turned by {first:,.0f}° and pair {pairs - 1} by "
         f"{last:.3g}°. Pair 0 comes around every {wavelengths[0]:.2f} tokens, pair {pairs - 1} "
         f"every {wavelengths[-1]:,.0f}.\n"
@@ -82,6 +90,15 @@ def show_rope(wavelengths: Array, facts: Architecture, position: int) -> None:
         "- Turned queries and keys meet in a product that depends on the distance only:"
     )
     st.latex(r"q'_m \cdot k'_n = \sum_i |q_i||k_i| \cos(\varphi_i + (m - n)\,\omega_i)")
+
+
+def _which(rotated: RotatedPairs, size: int) -> str:
+    """Say which of a head's numbers are turned together, as an item of a list."""
+    words = pair_words(rotated.pairing, rotated.count)
+    together = f"- Pair i is made of the numbers {words}.\n" if words else ""
+    turned = 2 * rotated.count
+    part = f"- Only {turned} of the {size} numbers of a head are turned.\n" if turned < size else ""
+    return together + part
 
 
 def show_limits() -> None:
@@ -128,12 +145,12 @@ def tasks(
             and float(order.without_position.differences[0]) <= 1e-5,
             "Nothing compared yet."
             if order is None
-            else f"Layer 0: {float(order.with_position.differences[0]):.1%}"
+            else f"Layer 0: {percent(float(order.with_position.differences[0]))}"
             + ("." if order.same_tokens else ", but not the same tokens in another order."),
         ),
     ]
     if wavelengths is not None:
-        pair = min(st.session_state.get(PAIR, 0), len(wavelengths) - 1)
+        pair = min(st.session_state.get(state.ROPE_PAIR, 0), len(wavelengths) - 1)
         wavelength = float(wavelengths[pair])
         found.append(
             (

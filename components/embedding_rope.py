@@ -10,18 +10,18 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components import state
+from components import bound, state
 from components.chart import chart, token_labels
 from components.clock import clock
 from components.heatmap import rope_table, selected_cell
 from components.lines import lines, selected_point
+from components.model_words import pair_members, pair_words
 from components.text import markdown, visible
 
 if TYPE_CHECKING:
     from engine.rope import RopeHead
 
 Array = np.ndarray[Any, Any]
-PAIR = "rope_pair"
 CLOCKS = 8
 """The most positions whose clocks are drawn."""
 FAR = 200
@@ -54,18 +54,24 @@ def show(facts: RopeFacts, pieces: Sequence[bytes], token: int, layer: int, head
         head: the chosen head.
     """
     pairs = facts.angles.shape[1]
-    pair = choose_pair(pairs)
+    words = pair_words(facts.head.pairing, pairs)
+    pair = choose_pair(pairs, words)
 
     def chosen_cell(event: Mapping[str, Any]) -> None:
         if cell := selected_cell(event, facts.angles):
-            st.session_state[state.TOKEN], st.session_state[PAIR] = cell
+            st.session_state[state.TOKEN], st.session_state[state.ROPE_PAIR] = cell
 
     def chosen_point(event: Mapping[str, Any]) -> None:
         if (point := selected_point(event, pairs)) is not None:
-            st.session_state[PAIR] = point
+            st.session_state[state.ROPE_PAIR] = point
 
     figure = angle_figure(facts.angles, pieces, token=token, pair=pair, key="angles")
-    chart(figure, key="angles", alt="RoPE angles by position and pair", on_select=chosen_cell)
+    chart(
+        figure,
+        key="angles",
+        alt=f"RoPE angles by position and pair (numbers {words})",
+        on_select=chosen_cell,
+    )
     left, right = st.columns(2)
     with left:
         show_hands(facts.head, pieces, token, pair)
@@ -84,21 +90,10 @@ def show(facts: RopeFacts, pieces: Sequence[bytes], token: int, layer: int, head
     )
 
 
-def choose_pair(pairs: int) -> int:
-    """Draw the slider of the pair and return its value."""
-    if st.session_state.get(PAIR, 0) >= pairs:
-        st.session_state[PAIR] = pairs - 1
-    return int(
-        st.slider(
-            "Pair of numbers",
-            0,
-            max(pairs - 1, 1),
-            key=PAIR,
-            persist_state="session",
-            disabled=pairs == 1,
-            help=f"Numbers i and i + {pairs} of a query or key turn together.",
-        )
-    )
+def choose_pair(pairs: int, words: str) -> int:
+    """Draw the slider of the pair, which `words` explains, and return its value."""
+    entry = state.Limit(state.ROPE_PAIR, "Pair of numbers", 0, pairs - 1, 0, 1, whole=True)
+    return int(bound.slider(entry, help=f"Numbers {words} of a query or key turn together."))
 
 
 def angle_figure(
@@ -171,23 +166,21 @@ def hands_figure(
 
 def show_hands(head: RopeHead, pieces: Sequence[bytes], token: int, pair: int) -> None:
     """Draw the clocks around the chosen token, and say that lengths stay."""
-    name = st.segmented_control(
-        "Of each", ["query", "key"], default="query", key="hands_of", required=True
-    )
+    name = bound.choice("Of each", ("query", "key"), key=state.HANDS_OF)
     first = max(0, min(token - CLOCKS // 2, len(pieces) - CLOCKS))
     span = slice(first, first + CLOCKS)
     raw, turned = (head.raw_q, head.q) if name == "query" else (head.raw_k, head.k)
     before, after = head.pair(raw, pair), head.pair(turned, pair)
     figure = hands_figure(
-        before[span], after[span], pieces[span], first=first, pair=pair, name=str(name)
+        before[span], after[span], pieces[span], first=first, pair=pair, name=name
     )
-    chart(figure, key="hands", alt=f"Clock hands of pair {pair} before and after the turn")
+    one, other = pair_members(head.pairing, len(head.speeds), pair)
+    alt = f"Clock hands of pair {pair} (numbers {one} and {other}) before and after the turn"
+    chart(figure, key="hands", alt=alt)
     lengths = np.linalg.norm(before[token]), np.linalg.norm(after[token])
-    offset = len(head.speeds) if head.pairing == "halves" else 1
-    partner = pair + offset if head.pairing == "halves" else 2 * pair + 1
     st.markdown(
-        f"Numbers {pair if head.pairing == 'halves' else 2 * pair} and {partner} of the {name} are "
-        f"one hand. At position {token} ({markdown(visible(pieces[token]))}) its length is "
+        f"Numbers {one} and {other} of the {name} are one hand. At position {token} "
+        f"({markdown(visible(pieces[token]))}) its length is "
         f"{lengths[0]:.3f} before and {lengths[1]:.3f} after: **a turn changes no length**. At "
         "position 0 nothing is turned."
     )
@@ -225,15 +218,15 @@ def show_distance(head: RopeHead, pieces: Sequence[bytes], token: int) -> None:
 def _distance_controls(token: int) -> tuple[int, int, int]:
     """Draw the three sliders; return the key's position, the shift and the distance."""
     left, middle, right = st.columns(3)
-    key = 0
-    if token > 0:
-        if st.session_state.get("rope_key", 0) > token:
-            st.session_state["rope_key"] = token
-        key = int(left.slider("Token that is read (key)", 0, token, key="rope_key"))
-    shift = middle.slider("Move both by", 0, FAR, key="rope_shift")
+    read = state.Limit(state.ROPE_KEY, "Token that is read (key)", 0, token, 0, 1, whole=True)
+    moved = state.Limit(state.ROPE_SHIFT, "Move both by", 0, FAR, 0, 1, whole=True)
+    with left:
+        key = int(bound.slider(read)) if token > 0 else 0
+    with middle:
+        shift = int(bound.slider(moved))
     name = f"rope_distance_{token}_{key}"  # starts at the real distance of each two tokens
     distance = right.slider("Put them apart by", 0, FAR, min(token - key, FAR), key=name)
-    return key, int(shift), int(distance)
+    return key, shift, int(distance)
 
 
 def distance_scores(head: RopeHead, token: int, key: int) -> tuple[Array, Array]:

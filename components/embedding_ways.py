@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -11,8 +11,12 @@ import streamlit as st
 
 from components.chart import chart, token_labels
 from components.heatmap import heatmap, turned_away
+from components.model_words import pair_words
 from components.strips import robust_limit, strip
 from components.text import markdown, visible
+
+if TYPE_CHECKING:
+    from engine.rope import RotatedPairs
 
 Array = np.ndarray[Any, Any]
 POSITIONS, ENTRIES = 64, 48
@@ -60,7 +64,13 @@ def spread(values: Array, columns: int = ENTRIES) -> Array:
     return values[:, chosen]
 
 
-def show(sinusoidal: Array, learned: Array | None, angles: Array | None, context: int) -> None:
+def show(
+    sinusoidal: Array,
+    learned: Array | None,
+    angles: Array | None,
+    context: int,
+    rotated: RotatedPairs | None,
+) -> None:
     """Draw the three ways.
 
     Args:
@@ -68,6 +78,7 @@ def show(sinusoidal: Array, learned: Array | None, angles: Array | None, context
         learned: the running model's own position vectors, [positions, D], if it has any.
         angles: the running model's RoPE angles, [positions, pairs], if it has them.
         context: the longest text that the model was trained for.
+        rotated: which numbers its RoPE turns together, if it has one.
     """
     first, second, third = st.columns(3)
     with first:
@@ -93,22 +104,24 @@ def show(sinusoidal: Array, learned: Array | None, angles: Array | None, context
             "- Past the trained length **there is no row**: the model can't go on."
         )
     with third:
-        _show_rope(angles, context)
+        _show_rope(angles, context, rotated)
 
 
-def _show_rope(angles: Array | None, context: int) -> None:
+def _show_rope(angles: Array | None, context: int, rotated: RotatedPairs | None) -> None:
     st.markdown("##### RoPE")
+    words = "" if rotated is None else pair_words(rotated.pairing, rotated.count)
+    pair = f" (numbers {words})" if words else ""
     if angles is not None:
         degrees = turned_away(angles)
         figure = table_figure(
             degrees, title="Turns of q and k", key="ways_rope", high=180.0, turned=True
         )
-        chart(figure, key="ways_rope", alt="RoPE angles by position and pair")
+        chart(figure, key="ways_rope", alt=f"RoPE angles by position and pair{pair}")
     else:
         st.info("The running model has no RoPE, so there are no angles of its own to show.")
     st.markdown(
-        "- **Turns queries and keys**, in every layer; values and the embedding stay as they "
-        "are.\n"
+        f"- **Turns queries and keys**, pair by pair{pair}, in every layer; values and the "
+        "embedding stay as they are.\n"
         "- A score depends on the distance of two tokens, not on where they stand.\n"
         f"- Past the trained length ({context:,} tokens for the running model) slow pairs "
         "reach angles that they never had; slower turns (scaling) are the usual repair."

@@ -43,6 +43,10 @@ class HeadSteps:
     """`q·k` of every pair, also of pairs that the mask hides, `[T, S]`."""
     scaled: Array
     """`dots · scale`, bounded where there is a softcap, `[T, S]`."""
+    scale: float
+    """Factor on `dots`, usually `1/√K`."""
+    softcap: float | None
+    """The bound c of `c·tanh(score/c)` (Gemma 2), or None."""
     masked: Array
     """`scaled`, −inf where the mask forbids, `[T, S]`."""
     pattern: Array
@@ -94,6 +98,8 @@ def head_steps(trace: Trace, layer: int, head: int) -> HeadSteps:
         k=frozen(k),
         dots=frozen(dots_TS),
         scaled=frozen(scaled_TS),
+        scale=float(trace.scales[layer]),
+        softcap=softcap,
         masked=frozen(masked_TS),
         pattern=frozen(pattern_TS),
         v=frozen(v),

@@ -56,7 +56,7 @@ class PositionFact:
 
     position: int
     pairs: tuple[int, ...]
-    """Indices i of the rotated pairs (i, i + half of the rotated size); empty without RoPE."""
+    """Numbers of the rotated pairs, the fastest is 0; empty without RoPE."""
     angles: tuple[float, ...]
     """Radians that each pair is turned by, reduced to 0 … 2π."""
 

@@ -21,12 +21,27 @@ from engine import replay
 from engine.arrays import Array, Ids, frozen, frozen_ids
 from engine.bounds import check_index
 from engine.errors import EngineError
+from engine.trace import trace as run_trace
 
 if TYPE_CHECKING:
     from engine.model import LanguageModel
     from engine.trace import Trace
 
 Pairing = Literal["halves", "neighbours"]
+
+
+PROBE = 4
+"""How many tokens are enough to see which entries a model turns together."""
+
+
+@dataclass(frozen=True)
+class RotatedPairs:
+    """Which entries of a query or key are turned together."""
+
+    count: int
+    """R/2, how many pairs there are."""
+    pairing: Pairing | None
+    """None where the model turns in neither of the two ways."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +115,7 @@ def head_view(trace: Trace, layer: int, head: int) -> RopeHead:
         k=trace.k[layer, group],
         speeds=own_speeds,
         # A single token at position 0 is not turned, so it can't tell the two apart.
-        pairing=pairing(trace) or "halves",
+        pairing=pairing(trace) or rotated_pairs(trace.model).pairing or "halves",
         scale=trace.scales[layer],
     )
 
@@ -202,6 +217,17 @@ def pairing(trace: Trace) -> Pairing | None:
         if np.allclose(turned, trace.q[0], rtol=1e-3, atol=1e-3 * float(np.abs(raw).max())):
             return candidate
     return None
+
+
+def rotated_pairs(model: LanguageModel) -> RotatedPairs:
+    """Find out which entries a model turns together, from a pass over a few tokens of its own.
+
+    Raises:
+        EngineError: The model has no RoPE.
+    """
+    count = len(speeds(model))
+    few = range(min(PROBE, model.architecture.vocabulary))
+    return RotatedPairs(count, pairing(run_trace(model, few)))
 
 
 def _pair_indices(pairs: int, pairing: Pairing) -> tuple[slice, slice]:

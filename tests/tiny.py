@@ -129,4 +129,6 @@ def _config(family: str, layers: int | None):
             num_attention_heads=4,
             max_position_embeddings=512,
         )
+    if family == "cohere":  # not of the seven: asked for where RoPE's pairs are neighbours
+        return transformers.CohereConfig(**modern)
     raise ValueError(f"No tiny model of the family {family!r}; there are {', '.join(FAMILIES)}.")

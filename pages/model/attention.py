@@ -40,7 +40,9 @@ def visual() -> None:
     elif level == attention_view.AWAY:
         knockout_panel.show(live, scores)
     elif options.picture == attention_view.STEPS:
-        show_step(choose_step(shape.positions), head_steps(trace, layer, head), pieces, token)
+        step, run = choose_step(shape.positions), head_steps(trace, layer, head)
+        rotated = derived.rotated_pairs(live.model.source, live.model)
+        show_step(step, run, pieces, token, rotated)
     else:
         one_head(options)
 

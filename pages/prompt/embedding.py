@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components import (
+    bound,
     embedding_depth,
     embedding_lookup,
     embedding_order,
@@ -15,7 +16,7 @@ from components import (
     state,
 )
 from components.text import visible
-from pages.shared import frame
+from pages.shared import derived, frame
 
 live = frame.live_prompt()
 # The engine brings torch with it; now that the model is there, that takes no time.
@@ -36,12 +37,6 @@ def compared(source: str, first: tuple[int, ...], second: tuple[int, ...]) -> or
     return order.compare(model, first, second)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def rope_head(source: str, ids: tuple[int, ...], layer: int, head: int) -> rope.RopeHead:
-    """Return one head before and after RoPE, or what was found before."""
-    return rope.head_view(live.trace(), layer, head)
-
-
 def names(token_ids: Iterable[int]) -> list[bytes]:
     """Return the bytes of tokens."""
     return [model.tokenizer.bytes_of(int(token_id)) for token_id in token_ids]
@@ -49,9 +44,7 @@ def names(token_ids: Iterable[int]) -> list[bytes]:
 
 def visual() -> None:
     """Draw the look that was chosen, under its controls."""
-    look = st.segmented_control(
-        "Look at", list(LOOKS), default="Look-up", key="vectors", required=True, bind="query-params"
-    )
+    look = bound.choice("Look at", list(LOOKS), key=state.EMBEDDING_VIEW)
     heads = has_rope and look == "Position"
     frame.selection(live, layer=heads, head=heads, token=look in {"Look-up", "Position"})
     LOOKS[look]()
@@ -101,7 +94,7 @@ def position() -> None:
     if has_rope:
         layer, head = (st.session_state[key] for key in (state.LAYER, state.HEAD))
         facts = embedding_rope.RopeFacts(
-            rope_head(model.source, ids, layer, head),
+            derived.rope_head(model.source, ids, layer, head),
             rope.angles(model, range(len(ids))),
             rope.wavelengths(model),
             *rope.mean_score_by_distance(live.trace(), layer, head),
@@ -123,6 +116,7 @@ def ways() -> None:
         positions.learned_rows(model, shown) if has_learned else None,
         rope.angles(model, shown) if has_rope else None,
         architecture.context,
+        derived.rotated_pairs(model.source, model),
     )
 
 
@@ -134,8 +128,8 @@ def in_depth() -> None:
     index = min(st.session_state.get(state.TOKEN, 0), len(ids) - 1)
     token_id = ids[index]
     embedding_depth.show_table(architecture, token_id, index, embedding.row(model, token_id))
-    if has_rope:
-        embedding_depth.show_rope(rope.wavelengths(model), architecture, index)
+    if (rotated := derived.rotated_pairs(model.source, model)) is not None:
+        embedding_depth.show_rope(rope.wavelengths(model), rotated, architecture, index)
     embedding_depth.show_limits()
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from engine.feed_forward import ResidualNorms
     from engine.knockout import Difference
     from engine.lens import LensGrid
+    from engine.model import LanguageModel
+    from engine.rope import RopeHead, RotatedPairs
 
 TILE = 24
 """Rows and columns of one head in the overview of all heads; 270 of them stay under 300 kB."""
@@ -31,6 +33,22 @@ def head_scores(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...] = ())
     from engine import attention
 
     return attention.head_scores(cached_trace(source, ids, edits))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def rope_head(source: str, ids: tuple[int, ...], layer: int, head: int) -> RopeHead:
+    """Return one head's queries and keys before and after RoPE."""
+    from engine import rope
+
+    return rope.head_view(cached_trace(source, ids, ()), layer, head)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def rotated_pairs(source: str, _model: LanguageModel) -> RotatedPairs | None:
+    """Return which numbers the model turns together; None without RoPE."""
+    from engine import rope
+
+    return rope.rotated_pairs(_model) if _model.architecture.positions == "rope" else None
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -5,15 +5,13 @@ import math
 import numpy as np
 import pytest
 import torch
-import transformers
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
 from engine import rope
 from engine.edits import PositionOff
 from engine.errors import EngineError
-from engine.model import LanguageModel
 from engine.trace import trace
-from tests.tiny import FAMILIES, tiny_model, tiny_tokenizer
+from tests.tiny import FAMILIES, tiny_model
 
 IDS = [7, 300, 12, 12, 45, 99, 31, 8, 250, 7]
 WITH_ROPE = [family for family in FAMILIES if family != "gpt2"]
@@ -96,13 +94,16 @@ def test_the_score_depends_on_the_distance_alone():
 def test_the_pairing_is_found_and_not_assumed():
     assert rope.pairing(trace(tiny_model("llama"), IDS)) == "halves"
     assert rope.pairing(trace(tiny_model("gpt_neox"), IDS)) == "halves"
-    config = transformers.CohereConfig(
-        vocab_size=384, hidden_size=48, intermediate_size=96, num_hidden_layers=2,
-        num_attention_heads=6, num_key_value_heads=2, bos_token_id=0, eos_token_id=2,
-    )  # fmt: skip
-    network = transformers.CohereForCausalLM(config)
-    cohere = LanguageModel.wrap(network, tiny_tokenizer(), name="tiny-cohere")
-    assert rope.pairing(trace(cohere, IDS)) == "neighbours"
+    assert rope.pairing(trace(tiny_model("cohere"), IDS)) == "neighbours"
+
+
+@pytest.mark.parametrize("family", [*WITH_ROPE, "cohere"])
+def test_one_token_is_paired_as_the_model_pairs_all_others(family):
+    model = tiny_model(family)
+    rotated = rope.rotated_pairs(model)
+    assert rotated.pairing == ("neighbours" if family == "cohere" else "halves")
+    assert rotated.count == len(rope.speeds(model))
+    assert rope.head_view(trace(model, [5]), 0, 0).pairing == rotated.pairing
 
 
 def test_where_nothing_is_turned_no_pairing_is_claimed():
