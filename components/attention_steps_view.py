@@ -155,7 +155,7 @@ def show_step(
                 key=f"step_{name}",
                 alt=f"{_TITLES[name]}, layer {run.layer}, head {run.head}",
             )
-    st.caption(_check(step, run, token))
+    st.caption(check(step, run, token))
 
 
 def step_figure(name: str, run: HeadSteps, pieces: Sequence[bytes]) -> go.Figure:
@@ -190,7 +190,7 @@ def step_figure(name: str, run: HeadSteps, pieces: Sequence[bytes]) -> go.Figure
     )
 
 
-def _check(step: Step, run: HeadSteps, token: int) -> str:
+def check(step: Step, run: HeadSteps, token: int) -> str:
     """Write what holds at this step, with its numbers."""
     row = slice(None, token + 1)
     if step.fields == ("pattern",):

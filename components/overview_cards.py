@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from components.numbers import percent, size
-from components.overview_words import excerpt, piece, words
+from components.overview_pick import pick
+from components.overview_words import counted, excerpt, piece, words
 from components.text import visible
-from engine.overview_facts import Overview, SamplingFact, Segment, TokenFact
+from engine.overview_facts import Overview, TokenFact
 
 Card = dict[str, Any]
 
@@ -40,7 +41,7 @@ def cards(overview: Overview) -> dict[str, Card]:
         "attention": _attention(overview),
         "feed_forward": _feed_forward(overview),
         "scores": _scores(overview),
-        "pick": _pick(overview),
+        "pick": pick(overview),
         "detokenizer": _detokenizer(overview),
         "speculative": _speculative(),
     }
@@ -53,7 +54,7 @@ def _text(overview: Overview) -> Card:
     written = f"… {words(written[-room:])}" if len(written) > room else words(written)
     return {
         "title": "Text",
-        "fact": f"{length:,} character{'' if length == 1 else 's'}",
+        "fact": counted(length, "character"),
         "prompt": excerpt(overview.text),
         "written": written,
         "summary": f"The text so far: “{excerpt(overview.text)}{written}”.",
@@ -71,10 +72,11 @@ def _tokens(overview: Overview) -> Card:
     ids = ", ".join(f"{row['piece']} is {row['id']}" for row in rows if "id" in row)
     return {
         "title": "Word pieces",
-        "fact": f"{count:,} token{'' if count == 1 else 's'}",
+        "fact": counted(count, "token"),
         "note": f"each has its id, one of {overview.architecture.vocabulary:,}",
         "rows": rows,
-        "summary": f"The text is cut into {count} tokens with fixed numbers (ids): {ids}.",
+        "summary": f"The text is cut into {counted(count, 'token')}, each with a fixed number "
+        f"(id): {ids}.",
     }
 
 
@@ -226,44 +228,6 @@ def _scores(overview: Overview) -> Card:
     }
 
 
-def _pick(overview: Overview) -> Card:
-    sampling = overview.sampling
-    drawn = piece(sampling.drawn.data)
-    chance = percent(sampling.drawn.end - sampling.drawn.start)
-    greedy = sampling.temperature == 0
-    many = sampling.survivors
-    fact = f"samples from {many:,}" if many > 1 else "one token is left"
-    how = "temperature 0 takes the top" if greedy else f"u = {sampling.u:.3f} falls here"
-    settings = "" if greedy else ", ".join((f"T = {sampling.temperature:g}", *sampling.steps))
-    return {
-        "title": "Pick",
-        "fact": "takes the top" if greedy else fact,
-        "note": settings,
-        "u": None if greedy else round(sampling.u, 5),
-        "how": how,
-        "segments": [_segment(part, sampling.drawn) for part in _shown(sampling)],
-        "drawn": drawn,
-        "chance": chance,
-        "at": [round(sampling.drawn.start, 5), round(sampling.drawn.end, 5)],
-        "summary": f"Sampling {fact} tokens; {how}. Drawn: {drawn}, probability {chance}.",
-    }
-
-
-def _shown(sampling: SamplingFact) -> list[Segment]:
-    """Return the stretches to draw, in the order of the bar; the drawn one is always among them."""
-    others = [part for part in sampling.segments if part.id != sampling.drawn.id]
-    return sorted([*others, sampling.drawn], key=lambda part: part.start)
-
-
-def _segment(part: Segment, drawn: Segment) -> Card:
-    return {
-        "piece": piece(part.data),
-        "start": round(part.start, 5),
-        "end": round(part.end, 5),
-        "drawn": part.id == drawn.id,
-    }
-
-
 def _detokenizer(overview: Overview) -> Card:
     fact = overview.detokenizer
     count = len(bytes.fromhex(fact.data))
@@ -281,7 +245,8 @@ def _detokenizer(overview: Overview) -> Card:
         "bytes": shown,
         "outcome": outcome,
         "loop": "append, and once more",
-        "summary": f"The drawn token is {count} bytes and {outcome}. Then it all runs once more.",
+        "summary": f"The drawn token is {counted(count, 'byte')} and {outcome}. Then it all runs "
+        "once more.",
     }
 
 

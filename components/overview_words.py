@@ -18,6 +18,11 @@ def words(text: str) -> str:
     return " ".join(visible(word) for word in text.split(" "))
 
 
+def counted(count: int, name: str) -> str:
+    """Write how many there are: “1 token”, “1,536 tokens”."""
+    return f"{count:,} {name}{'' if count == 1 else 's'}"
+
+
 def excerpt(text: str) -> str:
     """Cut the middle out of a long text, and say so."""
     if len(text) <= TEXT_LIMIT:

@@ -94,6 +94,9 @@ def test_arcs_hold_what_a_token_reads_and_who_reads_it():
     assert reads[3:] == [0, 0]
     assert read_by[:3] == [0, 0, 0]
     np.testing.assert_allclose(read_by[3:], pattern[3:, 2], atol=1e-4)
+    shown = np.zeros((3, 3))
+    shown[1, :2], shown[2] = (0.00003, 0.99997), (0.5, 0.0412, 0.4588)
+    assert arcs.written(shown, 1) == ["< 0.01 %", "99.99 %", "4.1 %"]
 
 
 def steps_of(tokens: int) -> SimpleNamespace:
@@ -119,6 +122,24 @@ def test_every_step_of_a_head_stays_in_its_budget(tokens):
             assert payload(figure) < 300_000, name
             if name == "masked":
                 assert figure.data[1].x.size == tokens * (tokens + 1) // 2
+
+
+@pytest.mark.parametrize(
+    ("dot", "softcap", "scaled", "said"),
+    [
+        (6.0, None, 0.75, "Token 1 with itself: 6.00 × 0.125 = 0.75."),
+        # Nothing can be told from 0 / 0: the factor comes from the model.
+        (0.0, None, 0.0, "Token 1 with itself: 0.00 × 0.125 = 0.00."),
+        (800.0, 50.0, 48.2, "Token 1 with itself: 800.00 × 0.125 = 100.00, capped to 48.20."),
+    ],
+)
+def test_the_scale_is_the_models_and_no_quotient(dot, softcap, scaled, said):
+    run = SimpleNamespace(
+        dots=np.full((2, 2), dot), scaled=np.full((2, 2), scaled), scale=0.125, softcap=softcap
+    )
+    step = next(s for s in attention_steps_view.STEPS if s.name == "scale")
+    with np.errstate(all="raise"):
+        assert attention_steps_view.check(step, run, 1) == said
 
 
 def test_a_model_without_rope_has_no_step_for_it():

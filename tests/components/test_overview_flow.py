@@ -89,6 +89,41 @@ def test_temperature_zero_says_that_nothing_is_left_to_chance():
 
 
 @pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {},
+            "Sampling with temperature 0.8, top-k 40, top-p 0.9 leaves {n} tokens. The random "
+            "number u = {u:.3f} falls on ⏎, which has probability 41 %.",
+        ),
+        (
+            {"survivors": 1},
+            "Sampling with temperature 0.8, top-k 40, top-p 0.9 leaves 1 token, ⏎, so that is the "
+            "one.",
+        ),
+        (
+            {"temperature": 0.0, "survivors": 1},
+            "Sampling: temperature 0 takes the top token, ⏎; nothing is left to chance.",
+        ),
+    ],
+)
+def test_the_pick_is_told_in_sentences(changes, said):
+    facts = sample_overview()
+    sampling = replace(facts.sampling, **changes)
+    summary = overview_cards.cards(replace(facts, sampling=sampling))["pick"]["summary"]
+    assert summary == said.format(n=facts.sampling.survivors, u=facts.sampling.u)
+
+
+def test_one_of_a_kind_is_not_counted_as_many():
+    facts = sample_overview(("a",))
+    one = replace(facts, detokenizer=DetokenizerFact("41", "A", "", False))
+    said = overview_flow.as_text(one)
+    assert "is cut into 1 token, " in said
+    assert "The drawn token is 1 byte and " in said
+    assert not re.search(r"\b1 (tokens|bytes|characters)\b", said)
+
+
+@pytest.mark.parametrize(
     ("fact", "outcome"),
     [
         (DetokenizerFact("f09f", "", "f09f", False), "waits for the rest of the character"),
