@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from components.numbers import percent
 from components.text import html, visible
 from components.theme import ACCENT, PICKED, with_alpha
 from components.token_strip import checked_index
@@ -85,7 +86,7 @@ def pieces(
         end = step.id in stop_ids
         partial = not release.decoded and not end
         text = visible(step.data) if partial or end else readable(kept)
-        label = f"token {step.index + 1}: {visible(step.data)}, {step.raw_probability:.1%}"
+        label = f"token {step.index + 1}: {visible(step.data)}, {percent(step.raw_probability)}"
         drawn.append(
             Piece(
                 text=text,

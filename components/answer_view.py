@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components import state, theme
-from components.chart import chart, frame, packed, token_labels
+from components.chart import chart, frame, packed, share_format, token_labels
 from components.heatmap import heatmap, selected_cell
 from components.lines import lines
 from components.text import markdown, visible
@@ -94,7 +94,7 @@ def lens_figure(
     figure.data[0].update(
         text=words, texttemplate="%{text}", textfont={"size": 12, "color": theme.TEXT}
     )
-    figure.data[0].colorbar.update(tickformat=".0%")
+    figure.data[0].colorbar.update(tickformat=share_format())
     figure.update_yaxes(title="blocks passed")
     figure.update_xaxes(tickangle=0)
     return figure
@@ -198,7 +198,7 @@ def _add_probability(figure: go.Figure, path: TokenPath) -> None:
             mode="lines+markers",
             line={"color": colour, "width": 2.5, "dash": "dash"},
             marker={"color": colour, "size": 7},
-            hovertemplate="probability %{y:.2%}<extra></extra>",
+            hovertemplate=f"probability %{{y:{share_format(2)}}}<extra></extra>",
         )
     )
     figure.update_layout(
@@ -208,7 +208,7 @@ def _add_probability(figure: go.Figure, path: TokenPath) -> None:
             "side": "right",
             "range": [-0.02, 1.02],
             "tickvals": [0, 0.25, 0.5, 0.75, 1],
-            "tickformat": ".0%",
+            "tickformat": share_format(),
             "showgrid": False,
             "title": "probability",
         },

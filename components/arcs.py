@@ -13,6 +13,7 @@ import numpy as np
 import streamlit as st
 
 from components import theme
+from components.numbers import percent
 from components.text import visible
 from components.token_strip import checked_index
 
@@ -61,12 +62,20 @@ def arcs(
             "tokens": [visible(piece, limit=PIECE) for piece in pieces],
             "reads": reads,
             "read_by": read_by,
+            "written": written(pattern, selected),
             "selected": selected,
             "label": label,
             "colours": [theme.QUERY, theme.KEY],
         },
         on_picked_change=picked,
     )
+
+
+def written(pattern: np.ndarray[Any, Any], selected: int) -> list[str]:
+    """Return the share at each token: what is read from it, or, after the chosen one, it reads."""
+    known = np.nan_to_num(np.asarray(pattern, dtype=np.float64))
+    earlier = np.arange(len(known)) <= selected
+    return [percent(float(x)) for x in np.where(earlier, known[selected], known[:, selected])]
 
 
 def shares_around(pattern: np.ndarray[Any, Any], selected: int) -> tuple[list[float], list[float]]:

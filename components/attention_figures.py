@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components.bars import bars
-from components.chart import token_labels
+from components.chart import share_format, token_labels
 from components.heatmap import heatmap
 from components.mosaic import mosaic
 from components.numbers import percent
@@ -141,9 +141,10 @@ def pattern_figure(
         if cells.customdata is not None:
             cells.update(customdata=shown[np.isfinite(shown)])
     else:
-        bar.update(tickformat=".0%")
+        bar.update(tickformat=share_format())
     if cells.customdata is not None:
-        cells.update(hovertemplate="%{y} reads %{x}: %{customdata:.2%}<extra></extra>")
+        share = f"%{{customdata:{share_format(2)}}}"
+        cells.update(hovertemplate=f"%{{y}} reads %{{x}}: {share}<extra></extra>")
     return figure
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components import theme
-from components.chart import chosen_index, frame, packed, token_labels
+from components.chart import chosen_index, frame, packed, share_format, token_labels
 from components.numbers import percent as in_percent
 from components.text import plotly as escape
 
@@ -161,7 +161,7 @@ def _axes(
     )
     figure.update_xaxes(
         range=span,
-        tickformat=".0%" if percent and span[1] > 0.05 else (".2%" if percent else None),
+        tickformat=share_format(0 if span[1] > 0.05 else 2) if percent else None,
         showgrid=True,
         zeroline=not percent,
         fixedrange=True,

@@ -21,7 +21,12 @@ from components.text import visible
 LABEL = 14
 """The most signs of a token in a tick label."""
 
+# d3 writes 77%. Its `$` puts the locale's currency in place of the percent sign, and there is no
+# other way to have a space before it that also holds when the reader zooms.
+_LOCALES: Mapping[str, Any] = {"en-US": {"format": {"currency": ["", " %"]}}}
+
 _CONFIG: Mapping[str, Any] = {
+    "locales": _LOCALES,
     "displaylogo": False,
     "displayModeBar": "hover",
     "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
@@ -144,6 +149,11 @@ def token_axis(labels: Sequence[str], *, most: int = 48) -> dict[str, Any]:
         "zeroline": False,
         "range": [-0.5, count - 0.5],
     }
+
+
+def share_format(digits: int = 0) -> str:
+    """Return the format of a share for Plotly's ticks and hover texts: 77 %, as in `percent`."""
+    return f"$.{digits}%"
 
 
 def packed(values: Any) -> np.ndarray[Any, np.dtype[np.float32]]:

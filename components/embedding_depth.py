@@ -44,8 +44,8 @@ def show_table(facts: Architecture, token_id: int, position: int, row: Array) ->
     st.markdown(
         f"- A look-up, no calculation. It is the same as a product of a vector with a single 1 at "
         f"place {token_id:,} and the table.\n"
-        f"- The table holds {size / 1e6:.1f} million numbers, {percent(size / facts.parameters)} of "
-        f"the model's {facts.parameters / 1e6:.0f} million"
+        f"- The table holds {size / 1e6:.1f} million numbers, {percent(size / facts.parameters)} "
+        f"of the model's {facts.parameters / 1e6:.0f} million"
         + (
             "; the LM head uses the same ones (tied), so they are stored once.\n"
             if facts.tied

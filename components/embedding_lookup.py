@@ -14,6 +14,7 @@ from components import theme
 from components.bars import bars
 from components.chart import chart, frame, packed, token_labels
 from components.heatmap import heatmap
+from components.numbers import percent
 from components.strips import strip
 from components.text import markdown, visible
 from components.text import plotly as escape
@@ -173,7 +174,7 @@ def map_figure(
     """
     shown = float(flat.explained.sum())
     figure = frame(
-        f"A flat map of {len(pieces)} rows: it keeps {shown:.0%} of their differences",
+        f"A flat map of {len(pieces)} rows: it keeps {percent(shown)} of their differences",
         height=430,
         revision=key,
     )
@@ -200,5 +201,10 @@ def map_figure(
         ("first direction", figure.update_xaxes, flat.explained[0]),
         ("second direction", figure.update_yaxes, flat.explained[1]),
     ):
-        axis(title=f"{name} ({part:.0%})", showgrid=False, zeroline=True, showticklabels=False)
+        axis(
+            title=f"{name} ({percent(float(part))})",
+            showgrid=False,
+            zeroline=True,
+            showticklabels=False,
+        )
     return figure

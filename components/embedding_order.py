@@ -11,6 +11,7 @@ import streamlit as st
 
 from components.chart import chart
 from components.lines import lines
+from components.numbers import percent
 from components.text import markdown, visible
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def share(value: float) -> str:
     """Write a relative difference: 6.4 %, or 7e-08 where it is rounding."""
     if value == 0:
         return "0"
-    return f"{value:.1%}".replace("%", " %") if value >= 1e-3 else f"{value:.0e}"
+    return percent(value) if value >= 1e-3 else f"{value:.0e}"
 
 
 def _why_not(found: OrderComparison, name: Name) -> str:
@@ -134,9 +135,9 @@ def _line(label: str, effect: OrderEffect, name: Name) -> dict[str, str]:
         "layer 0 differs by": share(float(effect.differences[0])),
         "next-token distributions differ by": share(effect.distance),
         "most probable next, one order": visible(
-            f"{name(effect.first_top)} {effect.first_probability:.0%}"
+            f"{name(effect.first_top)} {percent(effect.first_probability)}"
         ),
         "most probable next, another order": visible(
-            f"{name(effect.second_top)} {effect.second_probability:.0%}"
+            f"{name(effect.second_top)} {percent(effect.second_probability)}"
         ),
     }

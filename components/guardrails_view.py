@@ -10,6 +10,7 @@ import streamlit as st
 
 from components import theme
 from components.chart import chart, frame, packed
+from components.numbers import PERCENT_COLUMN
 from components.text import html, visible
 from components.text import plotly as escape
 
@@ -109,7 +110,7 @@ def mask_table(steps: Sequence[RowStep], name_of: Any, vocabulary: int) -> None:
         {
             "step": list(range(1, len(steps) + 1)),
             "allowed": [step.allowed for step in steps],
-            "of the model's probability, forbidden": [step.forbidden_mass for step in steps],
+            "of the model's probability, forbidden": [100 * step.forbidden_mass for step in steps],
             "the model wanted": [visible(name_of(step.wanted)) for step in steps],
             "written": [visible(name_of(step.id)) for step in steps],
             "mask, ms": [round(step.guard_milliseconds, 2) for step in steps],
@@ -117,7 +118,7 @@ def mask_table(steps: Sequence[RowStep], name_of: Any, vocabulary: int) -> None:
         column_config={
             "allowed": st.column_config.NumberColumn(f"allowed of {vocabulary:,}", format="%d"),
             "of the model's probability, forbidden": st.column_config.ProgressColumn(
-                min_value=0, max_value=1, format="percent"
+                min_value=0, max_value=100, format=PERCENT_COLUMN
             ),
         },
         hide_index=True,

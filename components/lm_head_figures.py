@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components import theme
-from components.chart import frame, packed
+from components.chart import frame, packed, share_format
 from components.numbers import percent
 from components.text import plotly as escape
 
@@ -77,7 +77,8 @@ def mass_curve(
             y=packed(mass[ranks - 1]),
             mode="lines",
             line={"color": theme.ACCENT, "width": 3},
-            hovertemplate="the %{x:,} likeliest tokens hold %{y:.2%}<extra></extra>",
+            hovertemplate="the %{x:,} likeliest tokens hold "
+            f"%{{y:{share_format(2)}}}<extra></extra>",
         )
     )
     for rank, share in marks:
@@ -95,5 +96,5 @@ def mass_curve(
         )
     figure.update_xaxes(type="log", title="tokens, likeliest first", dtick=1, showgrid=False)
     figure.update_xaxes(range=[-0.05, float(np.log10(len(mass))) + 0.3], tickformat=",d")
-    figure.update_yaxes(range=[0, 1.05], tickformat=".0%", title="share of all")
+    figure.update_yaxes(range=[0, 1.05], tickformat=share_format(), title="share of all")
     return figure

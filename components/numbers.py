@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+PERCENT_COLUMN = "%.2f %%"
+"""The format of a table's column of numbers in 0…100, so that they are sorted as numbers."""
+
 
 def percent(share: float) -> str:
     """Write a share: 77 %, 4.2 %, 0.03 %, < 0.01 %. Only what is all of it is 100 %."""

@@ -10,6 +10,7 @@ import streamlit as st
 
 from components.bars import bars
 from components.chart import chart
+from components.numbers import PERCENT_COLUMN, percent
 from components.text import markdown
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ def explain_test(test: ChiSquare, draws: int) -> None:
     st.markdown(
         f"**Is that chance?** For each row take (counted − expected)² ÷ expected; together they "
         f"are χ² = **{test.statistic:.1f}**. With {test.degrees + 1} rows about {test.degrees} is "
-        f"usual. Of many fair experiments with {draws:,} draws, **{share:.0%}** would be at least "
-        f"this far off, {verdict}."
+        f"usual. Of many fair experiments with {draws:,} draws, **{percent(share)}** would be at "
+        f"least this far off, {verdict}."
     )
 
 
@@ -94,7 +95,7 @@ def draws_table(
             "seed": list(seeds),
             "random number u": list(u),
             "drawn token": list(names),
-            "its probability": list(shares),
+            "its probability": [100 * share for share in shares],
         },
         hide_index=True,
         width="stretch",
@@ -102,6 +103,6 @@ def draws_table(
         key="same_state_draws",
         column_config={
             "random number u": st.column_config.NumberColumn(format="%.4f"),
-            "its probability": st.column_config.NumberColumn(format="percent"),
+            "its probability": st.column_config.NumberColumn(format=PERCENT_COLUMN),
         },
     )

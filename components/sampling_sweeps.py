@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components import theme
-from components.chart import frame, packed
+from components.chart import frame, packed, share_format
 from components.text import plotly as escape
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def temperature_figure(
             "dtick": 4,
         },
     )
-    figure.update_layout(yaxis={"range": [0, 1.02], "tickformat": ".0%"})
+    figure.update_layout(yaxis={"range": [0, 1.02], "tickformat": share_format()})
     figure.update_xaxes(title="temperature", showgrid=False, range=[0, 3.02], dtick=0.5)
     return figure
 
@@ -64,7 +64,7 @@ def _token_line(sweep: TemperatureSweep, number: int, label: str) -> go.Scatter:
             "width": 3,
             "dash": _DASHES[number % len(_DASHES)],
         },
-        hovertemplate=f"{label} at T = %{{x:.2f}}: %{{y:.1%}}<extra></extra>",
+        hovertemplate=f"{label} at T = %{{x:.2f}}: %{{y:{share_format(1)}}}<extra></extra>",
     )
 
 

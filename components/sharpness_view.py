@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components import theme
-from components.chart import chart, frame, packed
-from components.numbers import percent
+from components.chart import chart, frame, packed, share_format
+from components.numbers import PERCENT_COLUMN, percent
 from components.text import visible
 from engine.sharpness import Sharpness
 
@@ -50,11 +50,11 @@ def sharpness_chart(result: Sharpness) -> None:
                 name=name,
                 mode="lines",
                 line={"color": colour, "width": 4, "dash": dash},
-                hovertemplate=f"T = %{{x:.1f}}<br>{name}: %{{y:.1%}}<extra></extra>",
+                hovertemplate=f"T = %{{x:.1f}}<br>{name}: %{{y:{share_format(1)}}}<extra></extra>",
             )
         )
     figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.2, "yanchor": "top"})
-    figure.update_yaxes(range=[0, 1.05], tickformat=".0%", title="")
+    figure.update_yaxes(range=[0, 1.05], tickformat=share_format(), title="")
     figure.update_xaxes(title="temperature", showgrid=False)
     chart(figure, key="sharpness", alt=title)
 
@@ -70,16 +70,16 @@ def fact_table(result: Sharpness) -> None:
             "right": [visible(entry.right) for entry in result.results],
             "greedy says": [visible(entry.greedy) for entry in result.results],
             "right?": [entry.is_right for entry in result.results],
-            "p of greedy's, T = 1": [entry.top[at_one] for entry in result.results],
+            "p of greedy's, T = 1": [100 * entry.top[at_one] for entry in result.results],
             "p of the right one, T = 1": [
-                entry.right_probability[at_one] for entry in result.results
+                100 * entry.right_probability[at_one] for entry in result.results
             ],
         },
         hide_index=True,
         width="stretch",
         key="facts_table",
         column_config={
-            name: st.column_config.NumberColumn(format="percent")
+            name: st.column_config.NumberColumn(format=PERCENT_COLUMN)
             for name in ("p of greedy's, T = 1", "p of the right one, T = 1")
         },
     )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from components.numbers import percent
+
 if TYPE_CHECKING:
     from engine.draft_costs import Pay
     from engine.speculative import DraftRound
@@ -98,6 +100,6 @@ def tasks(
             "With the early exit, find the number of layers from which **more than half of the "
             "guesses** are accepted. Does it pay there?",
             accepted > 0.5 and bool(rounds) and summed is not None and summed.draft_cost > 0.02,
-            f"{accepted:.0%} accepted in the last race.",
+            f"{percent(accepted)} accepted in the last race.",
         ),
     ]

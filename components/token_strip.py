@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from components.numbers import percent
 from components.text import clusters, visible
 from components.theme import TOKEN_COLOURS, token_colour
 
@@ -220,7 +221,8 @@ def _message(token: TokenView) -> dict[str, Any]:
     if token.special:
         message["x"] = True
     if token.value is not None:
-        message["v"] = round(min(max(token.value, 0.0), 1.0), 4)
+        share = min(max(token.value, 0.0), 1.0)
+        message["v"], message["y"] = round(share, 4), percent(share)
     if token.whole is not None:
         message["w"] = token.whole
         message["f"] = token.first_of_whole

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components import theme
-from components.chart import chart
+from components.chart import chart, share_format
 from components.lines import lines
 from components.numbers import percent
 from components.text import html, visible
@@ -74,7 +74,7 @@ def learn_curves(names: Sequence[str], steps: Sequence[LearnStep], *, key: str) 
     left, right = st.columns([1.6, 1])
     with left:
         figure = lines(series, title=title, key=key, x_title="step", y_title="probability")
-        figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
+        figure.update_yaxes(range=[0, 1.02], tickformat=share_format())
         chart(figure, key=f"{key}_answers", alt=title)
     with right:
         losses = [s.loss for s in steps]

@@ -12,8 +12,6 @@ const element = (tag, className, text) => {
   return node
 }
 
-const percent = share => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`
-
 const legend = data => {
   const line = element("div", "legend")
   const entry = (text, colour) => {
@@ -31,7 +29,7 @@ const shareOf = (data, index) => (index <= data.selected ? data.reads[index] : d
 
 const describe = (data, index) => {
   const text = data.tokens[index]
-  const share = percent(shareOf(data, index))
+  const share = data.written[index]
   if (index === data.selected) return `token ${index}, ${text}, chosen; reads itself with ${share}`
   if (index < data.selected) return `token ${index}, ${text}, is read with ${share}`
   return `token ${index}, ${text}, reads the chosen token with ${share}`
@@ -52,7 +50,7 @@ const buttonsOf = data => {
     button.title = describe(data, index)
     const share = shareOf(data, index)
     button.append(element("span", "piece", text === "" ? "∅" : text))
-    button.append(element("span", "share", share >= LEAST ? percent(share) : ""))
+    button.append(element("span", "share", share >= LEAST ? data.written[index] : ""))
     row.append(button)
   })
   return row

@@ -9,12 +9,6 @@ const element = (tag, className, text) => {
   return node
 }
 
-const percent = share => {
-  const value = share * 100
-  if (value > 0 && value < 0.1) return "< 0.1 %"
-  return `${value < 10 ? value.toFixed(1) : value.toFixed(0)} %`
-}
-
 // The tooltip, which is also what a screen reader says.
 const description = (token, index, data) => {
   const [start, end] = token.s
@@ -26,7 +20,7 @@ const description = (token, index, data) => {
     end > start ? `characters ${start} to ${end - 1}` : "covers no character of its own",
   ]
   if (token.w) lines.push(`with its neighbours: ${token.w}`)
-  if (token.v !== undefined) lines.push(`${data.value_label}: ${percent(token.v)}`)
+  if (token.v !== undefined) lines.push(`${data.value_label}: ${token.y}`)
   return lines.join("\n")
 }
 

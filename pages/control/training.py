@@ -8,6 +8,7 @@ import streamlit as st
 
 from components import training_depth as depth
 from components import training_view as view
+from components.numbers import percent
 from components.text import markdown
 from engine.errors import EngineError
 from pages.shared import frame, lessons
@@ -89,7 +90,7 @@ def tasks() -> list[frame.Task]:
         frame.Task(
             "Teach it a sentence until the answer passes 90 %.",
             passed,
-            f"It is at {steps[-1].competing[0]:.0%}." if steps else "Nothing was taught yet.",
+            f"It is at {percent(steps[-1].competing[0])}." if steps else "Nothing was taught yet.",
         ),
         frame.Task(
             "Find a sentence and a learning rate that harm another fact by 5 points or more.",

@@ -9,6 +9,7 @@ import streamlit as st
 
 from components import state
 from components.cumulative_bar import cumulative_bar
+from components.numbers import percent
 from components.sampling_cards import chain_cards, order_controls
 from components.sampling_depth import in_depth_words
 from components.sampling_link import read_settings
@@ -92,7 +93,7 @@ def tasks() -> list[frame.Task]:
         frame.Task(
             "Lower the temperature (but not to 0) until the top token passes 99 %.",
             settings.temperature > 0 and top > 0.99,
-            f"The top token has {top:.1%} at T = {settings.temperature:g}.",
+            f"The top token has {percent(top)} at T = {settings.temperature:g}.",
         ),
         frame.Task(
             "With top-p alone, every other step off, keep between 2 and 10 tokens.",

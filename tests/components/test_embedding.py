@@ -50,7 +50,7 @@ def title(figure):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0"), (7.3e-8, "7e-08"), (0.064, "6.4 %"), (0.0011, "0.1 %"), (1.2, "120.0 %")],
+    [(0, "0"), (7.3e-8, "7e-08"), (0.064, "6.4 %"), (0.0011, "0.11 %"), (1.2, "120 %")],
 )
 def test_small_differences_stay_readable(value, text):
     assert embedding_order.share(value) == text
@@ -62,7 +62,7 @@ def test_the_order_figure_says_both_numbers():
     assert "7e-08" in title(embedding_order.figure(found, "RoPE"))
     said = embedding_order.explanation(found, "RoPE")
     assert "which is rounding" in said
-    assert "14.0 %" in said
+    assert "14 %" in said
 
 
 def test_what_is_no_rounding_is_not_called_rounding():
@@ -80,7 +80,7 @@ def test_the_most_alike_pair_is_named_and_equal_tokens_are_not():
 
 def test_the_map_marks_the_chosen_token_and_says_how_flat_it_is():
     figure = embedding_lookup.map_figure(Map(), [b"a", b"b", b"<i>"], 5, "k")
-    assert "75%" in title(figure)
+    assert "75 %" in title(figure)
     colours = figure.data[0].marker.color
     assert len(set(colours)) == 3
     assert not any("<i>" in name for name in figure.data[0].text)

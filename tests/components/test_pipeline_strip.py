@@ -6,7 +6,7 @@ from components.pipeline_strip import StageChip, payload
 
 CHIPS = [
     StageChip("tokenizer", "Tokenizer", "6 tokens"),
-    StageChip("lm_head", "LM head", "top: <b>·Paris</b> 77%", current=True),
+    StageChip("lm_head", "LM head", "top: <b>·Paris</b> 77 %", current=True),
 ]
 
 
@@ -23,7 +23,7 @@ def test_payload_keeps_text_literal_and_marks_the_current_stage():
             {
                 "key": "lm_head",
                 "label": "LM head",
-                "fact": "top: <b>·Paris</b> 77%",
+                "fact": "top: <b>·Paris</b> 77 %",
                 "current": True,
                 "guard": False,
             },

@@ -85,6 +85,7 @@ def test_message_is_plain_and_bounded():
         "c": 99 % len(TOKEN_COLOURS),
         "x": True,
         "v": 1.0,
+        "y": "100 %",
     }
 
 
