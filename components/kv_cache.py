@@ -11,6 +11,7 @@ import streamlit as st
 
 from components.chart import token_labels
 from components.heatmap import heatmap
+from components.numbers import size as in_bytes
 from components.text import markdown, visible
 
 if TYPE_CHECKING:
@@ -107,21 +108,13 @@ def size_rows(own: CacheSize, known: Sequence[CacheSize], context: int) -> list[
             "layers × KV heads × K": f"{size.layers} × {size.kv_heads} × {size.head_size}",
             "query heads": str(size.heads),
             "number": "float32" if size.bytes_per_number == 4 else "bfloat16",
-            "one token": in_bytes(size.per_token),
-            "without sharing": in_bytes(size.per_token_without_sharing),
+            "one token": f"{size.per_token:,} bytes",
+            "without sharing": f"{size.per_token_without_sharing:,} bytes",
             f"{context:,} tokens": in_bytes(size.per_token * context),
             f"{context:,} without sharing": in_bytes(size.per_token_without_sharing * context),
         }
         for size in (own, *known)
     ]
-
-
-def in_bytes(count: int) -> str:
-    """Write a number of bytes with the digits that matter."""
-    if count < 1024 * 1024:
-        return f"{count:,} bytes"
-    megabytes = count / 1024**2
-    return f"{megabytes:,.1f} MiB" if megabytes < 1024 else f"{megabytes / 1024:,.1f} GiB"
 
 
 def show_race(costs: Sequence[StepCost], bytes_of: Callable[[int], bytes]) -> None:
@@ -145,7 +138,7 @@ def show_race(costs: Sequence[StepCost], bytes_of: Callable[[int], bytes]) -> No
                     "step": f"decode {cost.index}" if cost.index else "prefill",
                     "rows in every layer": cost.tokens,
                     "rows added": 1 if cost.index else cost.tokens,
-                    "cache": in_bytes(cost.cache_bytes),
+                    "cache": f"{cost.cache_bytes:,} bytes",
                     "with, ms": round(cost.with_cache, 1),
                     "without, ms": round(cost.without_cache, 1),
                     "next token": visible(bytes_of(cost.best_id)),

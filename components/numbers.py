@@ -21,5 +21,11 @@ def percent(share: float) -> str:
 
 
 def size(count: int) -> str:
-    """Return a number of bytes in kB or MB."""
-    return f"{count / 1000:,.0f} kB" if count < 1_000_000 else f"{count / 1_000_000:,.1f} MB"
+    """Write a number of bytes in steps of a thousand: 80 bytes, 46 kB, 1.4 MB, 2.5 GB."""
+    value, unit = float(count), "bytes"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if value < 999.5:
+            break
+        value, unit = value / 1000, larger
+    whole = unit == "bytes" or value >= 9.95
+    return f"{value:,.0f} {unit}" if whole else f"{value:.1f} {unit}"

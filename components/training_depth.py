@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from components.numbers import size
+
 SENTENCE = ("The capital of Australia is", "Canberra.")
 
 FACTS: tuple[tuple[str, str], ...] = (
@@ -39,7 +41,7 @@ CAPTIONS: Mapping[str, str] = {
 }
 
 
-def in_depth_words(*, trained: int, total: int, megabytes: float, mean_nats: float) -> None:
+def in_depth_words(*, trained: int, total: int, taken: int, mean_nats: float) -> None:
     """Write the formulas with the numbers of this model and text."""
     st.markdown("**The loss** of a text is the mean surprise of its tokens, and nothing else:")
     st.latex(
@@ -57,7 +59,7 @@ def in_depth_words(*, trained: int, total: int, megabytes: float, mean_nats: flo
     )
     st.markdown(
         f"Here {trained:,} of {total:,} parameters learn: the last two blocks and the final norm. "
-        f"With gradients and averages that is {megabytes:.0f} MB for one session, one session at a "
+        f"With gradients and averages that is {size(taken)} for one session, one session at a "
         "time. The blocks before are run once, and their result is kept."
     )
     st.markdown("**A preference** (DPO) compares how far two answers have moved from the start:")

@@ -72,7 +72,7 @@ def in_depth() -> None:
     depth.in_depth_words(
         trained=trained,
         total=live.model.architecture.parameters,
-        megabytes=size / 1e6,
+        taken=size,
         mean_nats=found.mean_nats,
     )
 

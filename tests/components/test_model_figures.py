@@ -173,12 +173,16 @@ def test_the_work_with_and_without_a_cache_is_counted():
     assert "computes 15 scores with the cache and 31 without it" in words
 
 
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(46_080, "46,080 bytes"), (1024**2, "1.0 MiB"), (3 * 1024**3, "3.0 GiB")],
-)
-def test_bytes_are_written_with_the_digits_that_matter(count, text):
-    assert kv_cache.in_bytes(count) == text
+def test_a_table_of_cache_sizes_keeps_every_byte_of_a_token():
+    own = SimpleNamespace(
+        name="<b>", layers=30, heads=9, kv_heads=3, head_size=64, bytes_per_number=4,
+        per_token=46_080, per_token_without_sharing=138_240,
+    )  # fmt: skip
+    (row,) = kv_cache.size_rows(own, (), 8192)
+    assert list(row.values()) == [
+        r"\<b\>", "30 × 3 × 64", "9", "float32",
+        "46,080 bytes", "138,240 bytes", "377 MB", "1.1 GB",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
