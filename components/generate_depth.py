@@ -12,17 +12,17 @@ from components.numbers import percent, size
 from components.text import markdown, visible
 
 if TYPE_CHECKING:
-    from engine.architecture import Architecture
     from engine.branches import Written
+    from engine.kv_cache import CacheSize
 
 Answer = tuple["Written", ...]
 
 
-def show(architecture: Architecture, prompt_tokens: int, answer: Answer) -> None:
+def show(cache: CacheSize, prompt_tokens: int, answer: Answer) -> None:
     """Write the page.
 
     Args:
-        architecture: of the running model.
+        cache: what the running model keeps for a token.
         prompt_tokens: how many tokens the prompt has.
         answer: the tokens that are shown on the page, perhaps none.
     """
@@ -35,7 +35,7 @@ def show(architecture: Architecture, prompt_tokens: int, answer: Answer) -> None
         _this_answer(answer)
     else:
         st.markdown("Write an answer on the first tab, and its numbers stand here.")
-    _cache(architecture, prompt_tokens, len(answer))
+    _cache(cache, prompt_tokens, len(answer))
     st.markdown("#### What large models do differently")
     st.markdown(
         "- Servers run many answers in one pass (continuous batching): reading the weights is what "
@@ -74,20 +74,20 @@ def _this_answer(answer: Answer) -> None:
     )
 
 
-def _cache(architecture: Architecture, prompt_tokens: int, written: int) -> None:
+def _cache(cache: CacheSize, prompt_tokens: int, written: int) -> None:
     """Say what the KV cache keeps for one token and for this text."""
-    layers, groups, width = architecture.layers, architecture.kv_heads, architecture.head_size
-    one = 2 * layers * groups * width * 4
+    layers, groups, width = cache.layers, cache.kv_heads, cache.head_size
+    one, each = cache.per_token, cache.bytes_per_number
     read = prompt_tokens + max(written - 1, 0)
     st.markdown("#### What the KV cache keeps")
     st.latex(
-        rf"2 \cdot L \cdot G \cdot K \cdot 4 = 2 \cdot {layers} \cdot {groups} \cdot {width} "
-        rf"\cdot 4 = {one:,}".replace(",", "{,}")
+        rf"2 \cdot L \cdot G \cdot K \cdot {each} = 2 \cdot {layers} \cdot {groups} \cdot {width} "
+        rf"\cdot {each} = {one:,}".replace(",", "{,}")
         + r"\ \text{bytes a token}"
     )
     st.markdown(
-        f"- A key and a value [G, K] = [{groups}, {width}] in each of {layers} layers, in float32. "
-        f"{read:,} tokens read so far: {size(one * read)}.\n"
+        f"- A key and a value [G, K] = [{groups}, {width}] in each of {layers} layers, in "
+        f"{cache.dtype}. {read:,} tokens read so far: {size(one * read)}.\n"
         f"- **Prefill** reads the prompt's {prompt_tokens:,} tokens in one pass [T, D]; **decode** "
         "then reads one token a pass [1, D] and attends to what is kept.\n"
         "- Without the cache step t would read all t tokens again: the work of the whole answer "

@@ -107,7 +107,7 @@ def size_rows(own: CacheSize, known: Sequence[CacheSize], context: int) -> list[
             "model": markdown(size.name),
             "layers × KV heads × K": f"{size.layers} × {size.kv_heads} × {size.head_size}",
             "query heads": str(size.heads),
-            "number": "float32" if size.bytes_per_number == 4 else "bfloat16",
+            "number": size.dtype,
             "one token": f"{size.per_token:,} bytes",
             "without sharing": f"{size.per_token_without_sharing:,} bytes",
             f"{context:,} tokens": in_bytes(size.per_token * context),

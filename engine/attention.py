@@ -18,7 +18,6 @@ from engine.bounds import check_index
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from engine.architecture import Architecture
     from engine.trace import Trace
 
 
@@ -182,23 +181,6 @@ def overview(trace: Trace, size: int = 32, *, without_first: bool = False) -> Pa
         maps[layer] = np.rint(np.clip(small, 0.0, 1.0) * 255)
     maps.flags.writeable = False
     return PatternOverview(maps, frozen_ids(edges))
-
-
-def kv_cache_bytes(
-    architecture: Architecture, tokens: int, bytes_per_number: int = 4, *, sharing: bool = True
-) -> int:
-    """Return how much a KV cache of full attention keeps: one key and one value a head and token.
-
-    Args:
-        architecture: The model's sizes.
-        tokens: How many tokens are cached.
-        bytes_per_number: 4 for float32, 2 for bfloat16.
-        sharing: Whether query heads share key/value heads as in this model (GQA), or, to compare,
-            each has its own.
-    """
-    heads = architecture.kv_heads if sharing else architecture.heads
-    numbers = 2 * architecture.layers * heads * architecture.head_size * tokens
-    return numbers * bytes_per_number
 
 
 def _score_row(trace: Trace, layer: int, head: int, query: int) -> npt.NDArray[np.float64]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from engine.architecture import Architecture
+    from engine.model import LanguageModel
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,8 @@ class CacheSize:
     heads: int
     kv_heads: int
     head_size: int
+    dtype: str
+    """The type of the numbers that are kept, as torch names it: "float32", "bfloat16"."""
     bytes_per_number: int
     """4 for float32, 2 for bfloat16."""
 
@@ -37,23 +39,28 @@ class CacheSize:
 
 
 KNOWN_MODELS: tuple[CacheSize, ...] = (
-    CacheSize("Llama 2 7B", 32, 32, 32, 128, 2),
-    CacheSize("Llama 3 8B", 32, 32, 8, 128, 2),
-    CacheSize("Llama 3 70B", 80, 64, 8, 128, 2),
-    CacheSize("Llama 3.1 405B", 126, 128, 8, 128, 2),
-    CacheSize("Mistral 7B", 32, 32, 8, 128, 2),
-    CacheSize("Qwen3 32B", 64, 64, 8, 128, 2),
+    CacheSize("Llama 2 7B", 32, 32, 32, 128, "float16", 2),
+    CacheSize("Llama 3 8B", 32, 32, 8, 128, "bfloat16", 2),
+    CacheSize("Llama 3 70B", 80, 64, 8, 128, "bfloat16", 2),
+    CacheSize("Llama 3.1 405B", 126, 128, 8, 128, "bfloat16", 2),
+    CacheSize("Mistral 7B", 32, 32, 8, 128, "bfloat16", 2),
+    CacheSize("Qwen3 32B", 64, 64, 8, 128, "bfloat16", 2),
 )
-"""Sizes from the configurations that the models were published with, in bfloat16."""
+"""Sizes and number types from the configurations that the models were published with."""
 
 
-def size_of(architecture: Architecture, name: str, bytes_per_number: int = 4) -> CacheSize:
-    """Return the sizes of a loaded model."""
+def size_of(model: LanguageModel) -> CacheSize:
+    """Return the sizes of a loaded model; its cache keeps numbers of the type that it computes in.
+
+    For full attention: layers with a sliding window keep no more than the window.
+    """
+    shape, dtype = model.architecture, model.network.dtype
     return CacheSize(
-        name,
-        architecture.layers,
-        architecture.heads,
-        architecture.kv_heads,
-        architecture.head_size,
-        bytes_per_number,
+        model.name,
+        shape.layers,
+        shape.heads,
+        shape.kv_heads,
+        shape.head_size,
+        str(dtype).removeprefix("torch."),
+        dtype.itemsize,
     )

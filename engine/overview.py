@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine import attention, embedding, rope
+from engine import embedding, kv_cache, rope
 from engine.bounds import check_index
 from engine.distribution import largest
 from engine.lens import lens
@@ -84,9 +84,7 @@ def summarise(
         embedding=_embedding(model, trace.ids[-1]),
         position=_position(model, len(trace.ids) - 1),
         head=_head(trace, *(telling_head(trace) if head is None else head)),
-        cache=CacheFact(
-            len(trace.ids), attention.kv_cache_bytes(model.architecture, len(trace.ids))
-        ),
+        cache=CacheFact(len(trace.ids), kv_cache.size_of(model).per_token * len(trace.ids)),
         residual_norms=_residual_norms(trace),
         lens=_lens(model, trace),
         candidates=_candidates(model, trace),

@@ -11,6 +11,7 @@ from components.answer_text import Piece, answer_html, answer_text, legend, piec
 from components.text import markdown, visible
 from engine.branches import Setup, Written
 from engine.errors import EngineError
+from engine.kv_cache import size_of
 from pages.shared import answers, frame
 from pages.shared.answer_looks import looks
 
@@ -129,7 +130,7 @@ def visual() -> None:
 
 def in_depth() -> None:
     """Show the loop's formula with this answer's numbers."""
-    depth.show(live.model.architecture, len(live.ids), answers.shown(live))
+    depth.show(size_of(live.model), len(live.ids), answers.shown(live))
 
 
 def tasks() -> list[frame.Task]:

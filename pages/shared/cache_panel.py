@@ -30,7 +30,7 @@ def show(live: Live, trace: Trace, head: int) -> None:
     """
     from engine.kv_cache import KNOWN_MODELS, size_of
 
-    size = size_of(live.model.architecture, live.model.name)
+    size = size_of(live.model)
     left, right = st.columns([1.3, 1], gap="medium")
     with left:
         chart(
@@ -46,8 +46,8 @@ def show(live: Live, trace: Trace, head: int) -> None:
     with right:
         _sharing(live, head)
         st.markdown(
-            f"One token takes **{size.per_token:,} bytes** in float32; if every query head had its "
-            f"own keys and values it would take **{size.per_token_without_sharing:,}**."
+            f"One token takes **{size.per_token:,} bytes** in {size.dtype}; if every query head "
+            f"had its own keys and values it would take **{size.per_token_without_sharing:,}**."
         )
     race(live)
     st.markdown("#### What the cache weighs, by formula")

@@ -175,7 +175,7 @@ def test_the_work_with_and_without_a_cache_is_counted():
 
 def test_a_table_of_cache_sizes_keeps_every_byte_of_a_token():
     own = SimpleNamespace(
-        name="<b>", layers=30, heads=9, kv_heads=3, head_size=64, bytes_per_number=4,
+        name="<b>", layers=30, heads=9, kv_heads=3, head_size=64, dtype="float32",
         per_token=46_080, per_token_without_sharing=138_240,
     )  # fmt: skip
     (row,) = kv_cache.size_rows(own, (), 8192)

@@ -162,22 +162,8 @@ def test_the_pictures_without_the_first_token(traced):
     assert not small.maps[:, :, :, 0].any()
 
 
-def test_the_cache_keeps_a_key_and_a_value_for_each_kv_head_and_token():
-    a = tiny_model("llama").architecture
-    assert attention.kv_cache_bytes(a, 10) == 2 * 3 * 2 * 8 * 10 * 4
-    assert attention.kv_cache_bytes(a, 10, 2, sharing=False) == 2 * 3 * 6 * 8 * 10 * 2
-    assert attention.kv_cache_bytes(a, 0) == 0
-
-
 @pytest.mark.real
 class TestOnTheDefaultModel:
-    def test_the_cache_takes_46_kilobytes_a_token(self, real_model):
-        # 30 layers × 3 key/value heads × 64 numbers × (key and value) × 4 bytes
-        assert attention.kv_cache_bytes(real_model.architecture, 1) == 46080
-        cached = real_model.network(input_ids=_tensor([[4898, 314, 260]]), use_cache=True).cache
-        kept = sum(layer.keys.nbytes + layer.values.nbytes for layer in cached.layers)
-        assert attention.kv_cache_bytes(real_model.architecture, 3) == kept
-
     def test_heads_of_each_kind_exist(self, real_model):
         text = "The cat sat on the mat. The cat sat on the"
         ids = [token.id for token in real_model.tokenizer.encode(text)]
@@ -195,9 +181,3 @@ class TestOnTheDefaultModel:
             assert terms.products.sum() * terms.scale == pytest.approx(terms.score, abs=1e-4)
             cell = traced.pattern(layer)[head, 5, 2]
             assert terms.probability == pytest.approx(cell, abs=1e-5)
-
-
-def _tensor(ids):
-    import torch
-
-    return torch.tensor(ids)
