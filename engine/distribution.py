@@ -59,6 +59,24 @@ def largest(values: Array, n: int) -> Ids:
     return frozen_ids(candidates[np.argsort(-values[candidates], kind="stable")[:n]])
 
 
+def softmax(logits: Array) -> Array:
+    """Return probabilities `[..., V]`: `exp(logit)` over its sum, computed in float64."""
+    shifted = np.asarray(logits, dtype=np.float64)
+    weights = np.exp(shifted - shifted.max(axis=-1, keepdims=True))
+    return frozen(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def entropy_bits(probabilities: Array) -> float:
+    """Return `−Σ p log₂ p` in bits: 0 for a certain token, log₂ V for all tokens alike.
+
+    Args:
+        probabilities: `[V]`, summing to 1.
+    """
+    p = np.asarray(probabilities, dtype=np.float64)
+    p = p[p > 0]
+    return float(max(0.0, -(p * np.log2(p)).sum()))
+
+
 def log_softmax(logits: Array) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Return ln p `[V]` in float64; −inf where a logit is −inf."""
     shifted = np.asarray(logits, dtype=np.float64) - float(logits.max())

@@ -19,8 +19,9 @@ import numpy as np
 import torch
 
 from engine.cached_pass import CachedPass
+from engine.distribution import entropy_bits
 from engine.errors import EngineError
-from engine.sampling import SamplingSettings, draw, entropy_bits, final_probabilities, softmax
+from engine.sampling import SamplingSettings, draw, final_probabilities, softmax
 from engine.stop_strings import StopStrings
 from engine.token_step import StopReason, TokenStep, alternatives, top
 

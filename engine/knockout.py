@@ -19,10 +19,9 @@ from torch import nn
 from engine import replay
 from engine.arrays import Array, Ids, frozen, frozen_ids
 from engine.bounds import check_index
-from engine.distribution import kl_bits, largest
+from engine.distribution import kl_bits, largest, softmax
 from engine.errors import EngineError
 from engine.hooks import AttentionInputs, observe, sites_of
-from engine.lm_head import softmax
 
 if TYPE_CHECKING:
     from engine.model import LanguageModel

@@ -16,8 +16,7 @@ import numpy as np
 from engine import replay
 from engine.arrays import Array, Ids, frozen, frozen_ids
 from engine.bounds import check_index
-from engine.distribution import largest
-from engine.lm_head import entropy, softmax
+from engine.distribution import entropy_bits, largest, softmax
 
 if TYPE_CHECKING:
     from engine.trace import Trace
@@ -162,7 +161,7 @@ def _readings(
                 ids=best,
                 logits=frozen(logits[best]),
                 probabilities=frozen(probabilities[best]),
-                entropy=entropy(probabilities),
+                entropy=entropy_bits(probabilities),
             )
         )
     return tuple(readings)

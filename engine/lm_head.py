@@ -15,7 +15,7 @@ import numpy as np
 from engine import replay
 from engine.arrays import Array, Ids, frozen, frozen_ids
 from engine.bounds import check_index
-from engine.distribution import largest
+from engine.distribution import largest, softmax
 
 if TYPE_CHECKING:
     from engine.trace import Trace
@@ -95,21 +95,3 @@ def top(logits: Array, n: int) -> TopTokens:
     """
     ids = largest(logits, n)
     return TopTokens(frozen_ids(ids), frozen(logits[ids]), frozen(softmax(logits)[ids]))
-
-
-def softmax(logits: Array) -> Array:
-    """Return probabilities `[..., V]`: `exp(logit)` over its sum, computed in float64."""
-    shifted = np.asarray(logits, dtype=np.float64)
-    weights = np.exp(shifted - shifted.max(axis=-1, keepdims=True))
-    return frozen(weights / weights.sum(axis=-1, keepdims=True))
-
-
-def entropy(probabilities: Array) -> float:
-    """Return `−Σ p log₂ p` in bits: 0 for a certain token, log₂ V for all tokens alike.
-
-    Args:
-        probabilities: `[V]`, summing to 1.
-    """
-    p = np.asarray(probabilities, dtype=np.float64)
-    p = p[p > 0]
-    return float(max(0.0, -(p * np.log2(p)).sum()))

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.arrays import Array, frozen
+from engine.distribution import softmax
 from engine.edits import PositionOff
-from engine.lm_head import softmax
 from engine.trace import trace
 
 if TYPE_CHECKING:

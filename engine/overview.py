@@ -14,9 +14,9 @@ import numpy as np
 
 from engine import embedding, kv_cache, rope
 from engine.bounds import check_index
-from engine.distribution import largest
+from engine.distribution import largest, softmax
 from engine.lens import lens
-from engine.lm_head import softmax, top
+from engine.lm_head import top
 from engine.overview_facts import (
     ArchitectureFact,
     CacheFact,

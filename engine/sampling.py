@@ -42,7 +42,6 @@ __all__ = [
     "SettingsError",
     "Stage",
     "draw",
-    "entropy_bits",
     "final_probabilities",
     "run_chain",
     "softmax",
@@ -152,12 +151,6 @@ def draw(probabilities: npt.ArrayLike, u: float) -> int:
     place = int(np.searchsorted(cumulative, u * cumulative[-1], side="right"))
     # u times the total can round up to the total itself; the last drawable id is meant then.
     return int(drawable[min(place, len(drawable) - 1)])
-
-
-def entropy_bits(probabilities: Floats) -> float:
-    """Return the average surprise in bits: 0 if one token is certain, log2(n) if n are equal."""
-    likely = probabilities[probabilities > 0]
-    return max(0.0, -float((likely * np.log2(likely)).sum(dtype=np.float64)))
 
 
 # --- the order of work ----------------------------------------------------------------------------

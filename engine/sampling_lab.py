@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.arrays import Array, Ids, frozen, frozen_ids
-from engine.sampling import SamplingSettings, entropy_bits, final_probabilities, softmax
+from engine.distribution import entropy_bits
+from engine.sampling import SamplingSettings, final_probabilities, softmax
 
 
 @dataclass(frozen=True, eq=False)

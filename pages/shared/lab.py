@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from engine import distribution
 from pages.shared.live import PROMPT_CAP, Live, cached_trace
 from pages.shared.loading import loaded_model
 
@@ -43,9 +44,9 @@ def scores(source: str, ids: tuple[int, ...]) -> Scores:
     from engine import lm_head
 
     logits = cached_trace(source, ids, ()).logits
-    probabilities = lm_head.softmax(logits)
+    probabilities = distribution.softmax(logits)
     best = lm_head.top(logits, 20)
-    return Scores(logits, probabilities, best, lm_head.entropy(probabilities))
+    return Scores(logits, probabilities, best, distribution.entropy_bits(probabilities))
 
 
 def top(logits: Array, count: int) -> TopTokens:
@@ -57,9 +58,7 @@ def top(logits: Array, count: int) -> TopTokens:
 
 def bits(logits: Array) -> float:
     """Return the entropy of any row of logits, in bits."""
-    from engine import lm_head
-
-    return lm_head.entropy(lm_head.softmax(logits))
+    return distribution.entropy_bits(distribution.softmax(logits))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -12,8 +12,7 @@ from components.lm_head_compare import rank_arrows
 from components.lm_head_figures import logit_histogram, mass_curve
 from components.sampling_sweeps import nucleus_figure, temperature_figure
 from engine.beam import BeamHypothesis, BeamNode, BeamTree
-from engine.distribution import histogram, mass_by_rank
-from engine.lm_head import softmax
+from engine.distribution import histogram, mass_by_rank, softmax
 from engine.sampling_lab import nucleus_sizes, temperature_sweep
 from tests.tiny import tiny_tokenizer
 

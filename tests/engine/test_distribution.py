@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
 from engine import distribution
+from engine.distribution import entropy_bits, softmax
 from engine.errors import EngineError
-from engine.lm_head import entropy, softmax
 
 
 def random_logits(seed, size=500):
@@ -65,7 +66,7 @@ def test_of_equal_logits_the_lower_id_has_the_better_rank():
 
 def test_effective_choices_of_equal_tokens_is_their_number():
     even = np.full(8, 1 / 8, dtype=np.float32)
-    assert distribution.effective_choices(entropy(even)) == pytest.approx(8)
+    assert distribution.effective_choices(entropy_bits(even)) == pytest.approx(8)
     assert distribution.effective_choices(0.0) == 1.0
 
 
@@ -83,3 +84,16 @@ def test_kl_of_what_the_other_excludes_is_infinite():
     q = np.array([0.0, -np.inf], dtype=np.float32)
     assert distribution.kl_bits(p, q) == math.inf
     assert distribution.kl_bits(q, p) == pytest.approx(1.0)
+
+
+def test_the_softmax_equals_torchs_in_float64():
+    logits = np.random.default_rng(2).normal(scale=30, size=(3, 5000)).astype(np.float32)
+    expected = torch.tensor(logits, dtype=torch.float64).softmax(-1).numpy()
+    np.testing.assert_allclose(softmax(logits), expected, rtol=1e-6, atol=1e-30)
+    np.testing.assert_allclose(softmax(logits + 10000).sum(axis=-1), 1, atol=1e-6)
+
+
+def test_entropy_is_in_bits():
+    assert entropy_bits(np.full(8, 1 / 8, dtype=np.float32)) == pytest.approx(3)
+    assert entropy_bits(np.array([0, 1, 0], dtype=np.float32)) == 0
+    assert entropy_bits(np.array([0.5, 0.25, 0.25], dtype=np.float32)) == pytest.approx(1.5)

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import edits, knockout
+from engine.distribution import softmax
 from engine.edit_codes import MOST, read_edits, write_edits
 from engine.errors import EngineError
-from engine.lm_head import softmax
 from engine.trace import trace
 from tests.tiny import FAMILIES, tiny_model
 

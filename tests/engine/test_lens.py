@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from engine.distribution import entropy_bits, softmax
 from engine.errors import EngineError
 from engine.lens import lens, lens_column, lens_grid, token_path
-from engine.lm_head import entropy, softmax, top
+from engine.lm_head import top
 from engine.trace import trace
 from tests.tiny import FAMILIES, tiny_model, tiny_network
 
@@ -27,7 +28,7 @@ def test_the_last_layer_gives_the_models_own_logits(traced):
         expected = own[position].numpy()
         np.testing.assert_allclose(reading.logits, expected[reading.ids], atol=1e-4)
         np.testing.assert_allclose(reading.probabilities.sum(), 1, atol=1e-5)
-        assert reading.entropy == pytest.approx(entropy(softmax(expected)), abs=1e-4)
+        assert reading.entropy == pytest.approx(entropy_bits(softmax(expected)), abs=1e-4)
         assert reading.position == position % len(IDS)
 
 

@@ -47,7 +47,7 @@ def test_another_last_token_is_no_order_of_the_same(tiny_model):
 
 
 def test_the_distance_is_half_of_all_differences(tiny_model):
-    from engine.lm_head import softmax
+    from engine.distribution import softmax
     from engine.trace import trace
 
     model = tiny_model("llama")

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.distribution import entropy_bits
 from engine.sampling import (
     LLAMA_CPP_ORDER,
     ORDERS,
     TRANSFORMERS_ORDER,
     SamplingSettings,
     draw,
-    entropy_bits,
     final_probabilities,
     run_chain,
     softmax,

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from engine import sampling_lab
-from engine.sampling import SamplingSettings, draw, entropy_bits, final_probabilities, run_chain
+from engine.distribution import entropy_bits
+from engine.sampling import SamplingSettings, draw, final_probabilities, run_chain
 
 
 def random_logits(seed, size=2000):
