@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.arrays import Array, Ids, frozen, frozen_ids
-from engine.bounds import check_index
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -93,11 +92,11 @@ def score_terms(trace: Trace, layer: int, head: int, query: int, key: int) -> Sc
     Raises:
         EngineError: There is no such layer, head or position.
     """
-    layer = check_index("layer", layer, trace.architecture.layers)
-    head = check_index("head", head, trace.architecture.heads)
-    query = check_index("query position", query, len(trace.ids), from_end=True)
-    key = check_index("key position", key, len(trace.ids), from_end=True)
-    kv_head = head // (trace.architecture.heads // trace.k.shape[1])
+    layer = trace.layer_index(layer)
+    head = trace.head_index(head)
+    query = trace.position_index(query, "query position")
+    key = trace.position_index(key, "key position")
+    kv_head = trace.kv_head(head)
     q, k = trace.q[layer, head, query], trace.k[layer, kv_head, key]
     products = q * k
     dot = float(products.sum(dtype=np.float64))
@@ -185,7 +184,7 @@ def overview(trace: Trace, size: int = 32, *, without_first: bool = False) -> Pa
 
 def _score_row(trace: Trace, layer: int, head: int, query: int) -> npt.NDArray[np.float64]:
     """Return one query's scores before the mask, `[S]`."""
-    kv_head = head // (trace.architecture.heads // trace.k.shape[1])
+    kv_head = trace.kv_head(head)
     keys_SK = trace.k[layer, kv_head].astype(np.float64)
     row: npt.NDArray[np.float64] = keys_SK @ trace.q[layer, head, query] * trace.scales[layer]
     softcap = trace.softcaps[layer]

@@ -15,7 +15,6 @@ import numpy as np
 
 from engine import replay
 from engine.arrays import Array, frozen
-from engine.bounds import check_index
 from engine.hooks import sites_of
 from engine.sites import output_rows
 
@@ -71,9 +70,9 @@ def head_steps(trace: Trace, layer: int, head: int) -> HeadSteps:
     Raises:
         EngineError: There is no such layer or head.
     """
-    layer = check_index("layer", layer, trace.architecture.layers)
-    head = check_index("head", head, trace.architecture.heads)
-    kv_head = head // (trace.architecture.heads // trace.k.shape[1])
+    layer = trace.layer_index(layer)
+    head = trace.head_index(head)
+    kv_head = trace.kv_head(head)
     q_HTK, k_GTK = trace.unrotated(layer)
     q, k, v = trace.q[layer, head], trace.k[layer, kv_head], trace.v[layer, kv_head]
     dots_TS = q @ k.T
@@ -119,8 +118,8 @@ def head_outputs(trace: Trace, layer: int, position: int) -> Array:
     Raises:
         EngineError: There is no such layer or position.
     """
-    layer = check_index("layer", layer, trace.architecture.layers)
-    position = check_index("position", position, len(trace.ids), from_end=True)
+    layer = trace.layer_index(layer)
+    position = trace.position_index(position)
     heads, groups = trace.architecture.heads, trace.v.shape[1]
     shares_HS = trace.pattern(layer)[:, position]
     values_HSK = np.repeat(trace.v[layer], heads // groups, axis=0)

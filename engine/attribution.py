@@ -56,7 +56,7 @@ def attribution(trace: Trace, token_id: int, position: int = -1) -> Attribution:
         EngineError: There is no such token or position, or the final norm is of an unknown kind.
     """
     token_id = check_index("token id", token_id, trace.architecture.vocabulary)
-    position = check_index("position", position, len(trace.ids), from_end=True)
+    position = trace.position_index(position)
     head = trace.model.network.get_output_embeddings()
     row = replay.to_array(head.weight[token_id]).astype(np.float64)
     bias = 0.0 if getattr(head, "bias", None) is None else float(head.bias[token_id])

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.arrays import Array
-from engine.bounds import check_index
 from engine.hooks import sites_of
 from engine.norms import NormSteps, norm_steps
 
@@ -47,8 +46,8 @@ def block_run(trace: Trace, layer: int, position: int) -> BlockRun:
     Raises:
         EngineError: There is no such layer or position, or a norm is of an unknown kind.
     """
-    layer = check_index("layer", layer, trace.architecture.layers)
-    position = check_index("position", position, len(trace.ids), from_end=True)
+    layer = trace.layer_index(layer)
+    position = trace.position_index(position)
     site = sites_of(trace.model.network).layers[layer]
     pre, mid = trace.resid_pre.at(position)[layer], trace.resid_mid.at(position)[layer]
 

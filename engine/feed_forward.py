@@ -83,8 +83,8 @@ def token_neurons(trace: Trace, layer: int, position: int) -> TokenNeurons:
     Raises:
         EngineError: There is no such layer or position.
     """
-    layer = check_index("layer", layer, trace.architecture.layers)
-    position = check_index("position", position, len(trace.ids), from_end=True)
+    layer = trace.layer_index(layer)
+    position = trace.position_index(position)
     site = sites_of(trace.model.network).layers[layer]
     stream = trace.resid_pre if site.parallel else trace.resid_mid
     run = replay.run_neurons(trace.model, layer, stream.at(position)[layer][None])
@@ -144,7 +144,7 @@ def layer_cosines(trace: Trace, position: int) -> Array:
     Raises:
         EngineError: There is no such position.
     """
-    position = check_index("position", position, len(trace.ids), from_end=True)
+    position = trace.position_index(position)
     stream = trace.stream_at(position)
     lengths = np.linalg.norm(stream, axis=1, keepdims=True)
     directions = stream / np.maximum(lengths, 1e-30)

@@ -80,7 +80,7 @@ def lens(trace: Trace, layer: int, position: int, top: int = 10) -> LensReading:
         EngineError: There is no such layer or position.
     """
     layer = check_index("layer", layer, trace.architecture.layers + 1)
-    position = check_index("position", position, len(trace.ids), from_end=True)
+    position = trace.position_index(position)
     vectors = trace.stream_at(position)[layer : layer + 1]
     return _readings(trace, vectors, position, top, first_layer=layer)[0]
 
@@ -96,7 +96,7 @@ def lens_column(trace: Trace, position: int, top: int = 10) -> tuple[LensReading
     Raises:
         EngineError: There is no such position.
     """
-    position = check_index("position", position, len(trace.ids), from_end=True)
+    position = trace.position_index(position)
     return _readings(trace, trace.stream_at(position), position, top, first_layer=0)
 
 
@@ -112,7 +112,7 @@ def token_path(trace: Trace, token_id: int, position: int = -1) -> TokenPath:
         EngineError: There is no such token or position.
     """
     token_id = check_index("token id", token_id, trace.architecture.vocabulary)
-    position = check_index("position", position, len(trace.ids), from_end=True)
+    position = trace.position_index(position)
     _, logits_NV = replay.run_lm_head(trace.model, trace.stream_at(position))
     own = logits_NV[:, token_id]
     return TokenPath(
@@ -137,7 +137,7 @@ def lens_grid(trace: Trace, positions: Sequence[int] | None = None) -> LensGrid:
         EngineError: There is no such position.
     """
     asked = range(len(trace.ids)) if positions is None else positions
-    places = tuple(check_index("position", p, len(trace.ids), from_end=True) for p in asked)
+    places = tuple(trace.position_index(p) for p in asked)
     columns = [lens_column(trace, place, top=1) for place in places]
     shape = (len(columns), trace.architecture.layers + 1)
     ids = np.array([[r.ids[0] for r in c] for c in columns], dtype=np.int64).reshape(shape)

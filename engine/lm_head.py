@@ -67,7 +67,7 @@ def logit_terms(trace: Trace, token_id: int, position: int = -1) -> LogitTerms:
     """
     network = trace.model.network
     token_id = check_index("token id", token_id, trace.architecture.vocabulary)
-    position = check_index("position", position, len(trace.ids), from_end=True)
+    position = trace.position_index(position)
     hidden, logits = replay.run_lm_head(trace.model, trace.resid_post.at(position)[-1:])
     head = network.get_output_embeddings()
     weights = replay.to_array(head.weight[token_id])

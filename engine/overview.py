@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine import embedding, kv_cache, rope
-from engine.bounds import check_index
 from engine.distribution import largest, softmax
 from engine.lens import lens
 from engine.lm_head import top
@@ -133,8 +132,8 @@ def _last_rows(trace: Trace, layer: int) -> Array:
 
 def _head(trace: Trace, layer: int, head: int) -> HeadFact:
     """Describe one head: its pattern over the last tokens, its habit, what the last token reads."""
-    layer = check_index("layer", layer, trace.architecture.layers)
-    head = check_index("head", head, trace.architecture.heads)
+    layer = trace.layer_index(layer)
+    head = trace.head_index(head)
     count = len(trace.ids)
     first = max(0, count - HEAD_TOKENS)
     rows_TS = _last_rows(trace, layer)[head]

@@ -104,9 +104,9 @@ def head_view(trace: Trace, layer: int, head: int) -> RopeHead:
         EngineError: The model has no RoPE, or there is no such layer or head.
     """
     own_speeds = speeds(trace.model)
-    layer = check_index("layer", layer, trace.architecture.layers)
-    head = check_index("head", head, trace.architecture.heads)
-    group = head // (trace.architecture.heads // trace.k.shape[1])
+    layer = trace.layer_index(layer)
+    head = trace.head_index(head)
+    group = trace.kv_head(head)
     raw_q, raw_k = trace.unrotated(layer)
     return RopeHead(
         raw_q=raw_q[head],
@@ -130,7 +130,7 @@ def mean_score_by_distance(trace: Trace, layer: int, head: int) -> tuple[Array, 
     Raises:
         EngineError: There is no such layer or head.
     """
-    scores_TS = trace.scores(layer)[check_index("head", head, trace.architecture.heads)]
+    scores_TS = trace.scores(layer)[trace.head_index(head)]
     means, counts = [], []
     for distance in range(len(trace.ids)):
         seen = np.diagonal(scores_TS, -distance)

@@ -93,13 +93,30 @@ class Trace:
         masks = {id(mask): mask.nbytes for mask in self.masks}
         return sum(array.nbytes for array in self._arrays()) + sum(masks.values())
 
+    def layer_index(self, layer: int) -> int:
+        """Return a layer's number, or raise an EngineError that says which there are."""
+        return check_index("layer", layer, self.architecture.layers)
+
+    def head_index(self, head: int) -> int:
+        """Return a query head's number, or raise an EngineError that says which there are."""
+        return check_index("head", head, self.architecture.heads)
+
+    def position_index(self, position: int, what: str = "position") -> int:
+        """Return a position counted from the start, or raise an EngineError; `what` names it."""
+        return check_index(what, position, len(self.ids), from_end=True)
+
+    def kv_head(self, head: int) -> int:
+        """Return the key/value head that a query head reads: heads of a group lie side by side."""
+        group = self.architecture.heads // int(self.k.shape[1])
+        return head // group
+
     def stream_at(self, position: int) -> Array:
         """Return one token's vector before every block and after the last, `[L+1, D]`."""
         return frozen(np.vstack([self.resid_pre.at(position), self.resid_post.at(position)[-1:]]))
 
     def scores(self, layer: int) -> Array:
         """Return what the softmax of one layer gets, `[H, T, S]`; −inf where the mask forbids."""
-        layer = check_index("layer", layer, self.architecture.layers)
+        layer = self.layer_index(layer)
         heads, groups = self.architecture.heads, self.k.shape[1]
         tokens, size = len(self.ids), self.q.shape[-1]
         # Query head h uses key head h // (H/G): the heads of one group lie side by side.
@@ -121,7 +138,7 @@ class Trace:
 
     def neuron_run(self, layer: int) -> replay.NeuronRun:
         """Replay one layer's feed-forward network: gate, activation, up, neurons, `[T, F]`."""
-        layer = check_index("layer", layer, self.architecture.layers)
+        layer = self.layer_index(layer)
         parallel = sites_of(self.model.network).layers[layer].parallel
         stream = self.resid_pre if parallel else self.resid_mid
         return replay.run_neurons(self.model, layer, stream[layer])
@@ -132,12 +149,12 @@ class Trace:
 
     def unrotated(self, layer: int) -> tuple[Array, Array]:
         """Return one layer's q `[H, T, K]` and k `[G, T, K]` before position encoding."""
-        layer = check_index("layer", layer, self.architecture.layers)
+        layer = self.layer_index(layer)
         return replay.run_unrotated(self.model, layer, self.resid_pre[layer])
 
     def logits_at(self, position: int) -> Array:
         """Return the scores `[V]` of the token after any position; negative counts from the end."""
-        position = check_index("position", position, len(self.ids), from_end=True)
+        position = self.position_index(position)
         if position == len(self.ids) - 1:
             return self.logits
         _, logits = replay.run_lm_head(self.model, self.resid_post[-1][position][None])
