@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import sidebar, state
+from components import bound, sidebar, state
 from components.sampling_link import read_settings
 from components.stages import STAGES, sections
 from components.text import markdown
@@ -53,3 +53,4 @@ with frame.errors_said():
     chosen.run()
 frame.footer(stage)
 state.apply_link_changes()
+bound.show_notices()

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components import state, theme
+from components import bound, state, theme
 from components.chart import chart, frame, packed, share_format, token_labels
 from components.heatmap import heatmap, selected_cell
 from components.lines import lines
@@ -124,8 +124,8 @@ def answer_selector(ids: Sequence[int], bytes_of: BytesOf, encode: Callable[[str
             format_func=lambda i: f"{visible(bytes_of(i), limit=20)} ({i})",
             key="answer_token",
         )
-        typed = st.text_input(
-            "or type another", key="answer_typed", max_chars=40, placeholder="with leading space"
+        typed = bound.text(
+            "or type another", key=state.ANSWER_TYPED, placeholder="with leading space"
         )
     found = encode(typed) if typed else []
     return int(found[0].id) if found else int(token)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from components import state
+from components import bound, state
 from components.attention_figures import KINDS, kind_of, reading_figure
 from components.chart import chart, selected_points
 from components.numbers import percent
@@ -41,13 +41,11 @@ class Options:
 def levels() -> tuple[str, Options]:
     """Draw the levels as a row that leads up and down, with how to draw the patterns beneath."""
     level = str(
-        st.segmented_control(
+        bound.choice(
             "Zoom",
             LEVELS,
             default=HEAD,
-            required=True,
             key=state.ATTENTION_VIEW,
-            bind="query-params",
             label_visibility="collapsed",
         )
     )
@@ -61,30 +59,20 @@ def _options(level: str) -> Options:
         return Options(without_first=False)
     picture = MATRIX
     if level == HEAD:
-        picture = str(
-            st.segmented_control(
-                "View of the head",
-                PICTURES,
-                default=MATRIX,
-                required=True,
-                key=state.HEAD_PICTURE,
-                bind="query-params",
-                label_visibility="collapsed",
-            )
+        picture = bound.choice(
+            "View of the head", PICTURES, key=state.HEAD_PICTURE, label_visibility="collapsed"
         )
     if picture == STEPS:
         return Options(without_first=False, picture=STEPS)
-    without_first = st.toggle(
+    without_first = bound.toggle(
         "Leave out token 0",
-        key="without_first",
-        persist_state="session",
+        key=state.WITHOUT_FIRST,
         help="Most heads rest on the first token when they have nothing to do. Without it, and "
         "with the rest of each row scaled to sum to 1, you see what else they read.",
     )
-    log = picture == MATRIX and st.toggle(
+    log = picture == MATRIX and bound.toggle(
         "Log scale",
-        key="log_pattern",
-        persist_state="session",
+        key=state.LOG_PATTERN,
         help="Colour by order of magnitude, so that small shares show too.",
     )
     return Options(without_first, log, picture)
@@ -178,7 +166,7 @@ def read_slider(token: int, row: Array) -> int:
         token: the chosen query.
         row: `[S]`, its shares.
     """
-    chosen = state.linked(state.READ, "Token that is read", token)
+    chosen = bound.number(state.READ, "Token that is read", token)
     st.session_state[state.READ] = int(row.argmax()) if chosen is None else chosen
     read = int(
         st.slider(
@@ -190,7 +178,7 @@ def read_slider(token: int, row: Array) -> int:
             disabled=token == 0,
         )
     )
-    state.link(state.READ, read)
+    bound.write(state.READ, read)
     return read
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from components import bound, state
 from components.chart import chart
 from components.lines import lines
 from components.numbers import percent
@@ -24,15 +25,17 @@ Name = Callable[[int], str]
 
 def texts() -> tuple[str, str]:
     """Return what stands in the two boxes, drawn or not."""
-    state = st.session_state
-    return state.get("order_first", FIRST), state.get("order_second", SECOND)
+    kept = st.session_state
+    return kept.get(state.ORDER_FIRST, FIRST), kept.get(state.ORDER_SECOND, SECOND)
 
 
 def choose() -> None:
     """Draw the two boxes."""
-    boxes = zip(st.columns(2), ("One order", "Another order"), ("first", "second"), strict=True)
-    for (place, label, name), start in zip(boxes, (FIRST, SECOND), strict=True):
-        place.text_input(label, start, key=f"order_{name}", max_chars=200, persist_state="session")
+    left, right = st.columns(2)
+    with left:
+        bound.text("One order", FIRST, key=state.ORDER_FIRST)
+    with right:
+        bound.text("Another order", SECOND, key=state.ORDER_SECOND)
     st.caption(
         "A space is put in front of each, so that the first word is the same piece as inside a "
         "sentence. The last word or sign should be the same: it is the one that is compared."

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components import theme
+from components import bound, state, theme
 from components.chart import chart
 from components.heatmap import heatmap
 from components.numbers import percent
@@ -27,12 +28,15 @@ COORDINATES = 8
 
 def open_box(key: str) -> None:
     """Remember which box of the picture is open; for callbacks."""
-    st.session_state["block_box"] = key
+    st.session_state[state.BLOCK_BOX] = key
 
 
-def opened(default: str) -> str:
-    """Return which box is open."""
-    return str(st.session_state.get("block_box", default))
+def opened(boxes: Sequence[str], default: str) -> str:
+    """Return which of the boxes is open."""
+    box = bound.name(state.BLOCK_BOX, "The open box", boxes, default)
+    if state.BLOCK_BOX in st.session_state:
+        bound.write(state.BLOCK_BOX, box)
+    return box
 
 
 def norm_formula(steps: NormSteps) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components import state
+from components import bound, state
 from components.bars import bars
 from components.chart import chart, chosen_index
 from components.numbers import percent
@@ -29,16 +29,8 @@ SHOWN_NEURONS = 16
 
 def views() -> str:
     """Draw the choice of view and return the open one."""
-    return str(
-        st.segmented_control(
-            "What to look at",
-            VIEWS,
-            default=VIEWS[0],
-            required=True,
-            key=state.BLOCK_VIEW,
-            bind="query-params",
-            label_visibility="collapsed",
-        )
+    return bound.choice(
+        "What to look at", VIEWS, key=state.BLOCK_VIEW, label_visibility="collapsed"
     )
 
 
@@ -63,10 +55,10 @@ def show_neurons(run: TokenNeurons, strongest: Sequence[int], piece: bytes, *, g
         gated: whether the network multiplies two readings (SwiGLU).
     """
     order = [int(neuron) for neuron in strongest]
-    chosen = state.linked(state.NEURON, "Neuron", len(run.neurons) - 1)
+    chosen = bound.number(state.NEURON, "Neuron", len(run.neurons) - 1)
     neuron = order[0] if chosen is None else chosen
     if chosen is not None:
-        state.link(state.NEURON, neuron)
+        bound.write(state.NEURON, neuron)
 
     def choose(event: Any) -> None:
         number = chosen_index(event, len(order), curve=0)

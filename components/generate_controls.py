@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components import state
+from components import bound, state
 from components.text import markdown, visible
 
 if TYPE_CHECKING:
@@ -107,10 +107,9 @@ def budget_control() -> int:
 def budget_and_stops() -> tuple[int, tuple[str, ...]]:
     """Draw the token budget and the stop strings, both in the link, and return them."""
     budget = budget_control()
-    text = st.text_input(
+    text = bound.text(
         "Stop strings",
         key=state.STOP,
-        bind="query-params",
         placeholder="for example: . | \\n\\n",
         help="The text ends before the first of them. A bar parts them; `\\n` is a line break.",
     )

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components import state, theme
+from components import bound, state, theme
 from components.bars import bars
 from components.chart import chart
 from components.heatmap import heatmap, selected_cell
@@ -71,15 +71,13 @@ def controls(choices: Sequence[Choice], presets: Sequence[Choice]) -> str:
                 args=(choice.code,),
             )
     with st.container(horizontal=True, vertical_alignment="bottom", key="edit_row"):
-        text = st.text_input(
+        text = bound.text(
             "Taken away",
             key=state.EDITS,
-            bind="query-params",
             placeholder="nothing: the model is as it was trained",
             help="`h9.4` head 4 of layer 9 · `a0` attention of layer 0 · `m11` feed-forward of "
             "layer 11 · `p` position · `e3:504` token 3 gets the embedding of token 504. It is "
             "in the link.",
-            max_chars=2_000,
         )
         st.button(
             "Restore",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
+from components import state
 from components.bars import bars, selected_token
 from components.chart import chart
 from components.numbers import percent
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from engine.lm_head import LogitTerms, TopTokens
     from engine.tokenizer import Token
 
-TOKEN = "lm_head_token"
-"""Session key of the token whose score is spelled out."""
 LOOK_UP = "lm_head_look_up"
 
 
@@ -30,7 +29,7 @@ def top_bars(best: TopTokens, pieces: Sequence[bytes], selected: int) -> None:
     def choose(event: Any) -> None:
         token_id = selected_token(event, ids)
         if token_id is not None:
-            st.session_state[TOKEN] = token_id
+            st.session_state[state.HEAD_TOKEN] = token_id
             st.session_state[LOOK_UP] = ""
 
     gap = float(best.logits[0] - best.logits[1]) if len(ids) > 1 else 0.0
@@ -62,7 +61,7 @@ def look_up(tokens_of: Callable[[str], Sequence[Token]], vocabulary: int) -> Non
         return
     chosen, sentence = found(wanted, tokens_of, vocabulary)
     if chosen is not None:
-        st.session_state[TOKEN] = chosen
+        st.session_state[state.HEAD_TOKEN] = chosen
     if sentence:
         (st.info if chosen is not None else st.warning)(markdown(sentence))
 

@@ -21,6 +21,7 @@ from engine.sampling import ORDERS, SamplingSettings, Stage
 if TYPE_CHECKING:
     from engine.tokenizer import Token
 
+PRESET, KEPT = "order_preset", "kept_settings"
 WIDTH = 314
 """Of a card, in pixels: three fit side by side on a projector, two on a small screen."""
 
@@ -213,12 +214,12 @@ def _controls(
 def order_controls(order: tuple[str, ...]) -> None:
     """Draw the choice of the order, with the text that stands in the link."""
     names: dict[tuple[str, ...], str] = {preset: name for name, preset in ORDERS.items()}
-    st.session_state["order_preset"] = names.get(order)
+    st.session_state[PRESET] = names.get(order)
     with st.container(horizontal=True, vertical_alignment="bottom", key="order_controls"):
         st.segmented_control(
             "Order of the five movable steps",
             list(ORDERS),
-            key="order_preset",
+            key=PRESET,
             on_change=_take_order,
             format_func=lambda name: f"as in {name}",
         )
@@ -236,7 +237,7 @@ def _is_on(card: Card) -> bool:
 def _switch(name: str) -> None:
     """Switch a step off (its numbers are kept) or on again."""
     card = CARDS[name]
-    kept: dict[str, Any] = st.session_state.setdefault("kept_settings", {})
+    kept: dict[str, Any] = st.session_state.setdefault(KEPT, {})
     if _is_on(card):
         kept.update({key: state.number(key) for key in card.on})
         values: dict[str, float] = {key: neutral(key) for key in card.on}
@@ -255,6 +256,6 @@ def _move(name: str, step: int) -> None:
 
 
 def _take_order() -> None:
-    chosen = st.session_state["order_preset"]
+    chosen = st.session_state[PRESET]
     if chosen in ORDERS:
         st.session_state[state.ORDER] = format_order(ORDERS[chosen])

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from components import state
+from components import bound, state
 from components.presets import DEFAULT_PROMPT, PRESETS
-from components.text import markdown
+
+EXAMPLE = "example"
 
 
 @dataclass(frozen=True)
@@ -35,22 +36,21 @@ def prompt_controls(sources: tuple[str, ...]) -> Request:
     prompt = st.text_area(
         "Prompt", DEFAULT_PROMPT, key=state.PROMPT, bind="query-params", height=96
     )
-    chat = st.toggle(
+    chat = bound.toggle(
         "As a chat turn",
         key=state.CHAT,
-        bind="query-params",
         help="Put the prompt into the model's chat template, as a chat product would.",
     )
     st.menu_button(
         "Example prompts",
         [preset.name for preset in PRESETS],
-        key="example",
+        key=EXAMPLE,
         on_click=_use_preset,
         width="stretch",
     )
     source = sources[0]
     if len(sources) > 1:
-        source = st.selectbox("Model", sources, key=state.MODEL, bind="query-params")
+        source = bound.choice("Model", sources, key=state.MODEL, draw=st.selectbox)
     return Request(prompt, chat, source)
 
 
@@ -81,10 +81,9 @@ def sampling_controls() -> None:
 
 def bias_field() -> None:
     """Draw the logit bias as text."""
-    st.text_input(
+    bound.text(
         "Logit bias",
         key=state.LOGIT_BIAS,
-        bind="query-params",
         placeholder="id:bias, id:bias",
         help="Added to a token's logit, from −100 to 100: `6345:-100, 260:5`.",
     )
@@ -92,10 +91,9 @@ def bias_field() -> None:
 
 def order_field() -> None:
     """Draw the order of the steps as text."""
-    st.text_input(
+    bound.text(
         "Order of the steps",
         key=state.ORDER,
-        bind="query-params",
         placeholder="transformers",
         help="`transformers`, `llama.cpp`, or temperature, top_k, top_p, min_p, typical in any "
         "order, with commas.",
@@ -118,12 +116,6 @@ def seed_control() -> int:
     )
 
 
-def show_notices() -> None:
-    """Say what was changed in the values that came with the link."""
-    for notice in st.session_state.pop(state.NOTICES, ()):
-        st.toast(markdown(notice), icon=":material/link:", duration="long")
-
-
 _HELP: Mapping[str, str] = {
     state.TEMPERATURE: "Below 1 sharpens the distribution, above 1 flattens it; 0: argmax.",
     state.TOP_K: "Keep the k most probable tokens. 0: off.",
@@ -139,15 +131,9 @@ _HELP: Mapping[str, str] = {
 
 def setting_slider(key: str, *, label: str | None = None, hide_label: bool = False) -> None:
     """Draw the slider of one number that is bound to the link."""
-    entry = state.limit(key)
-    st.slider(
-        label or entry.label,
-        entry.number(entry.low),
-        entry.number(entry.high),
-        entry.number(entry.default),
-        entry.number(entry.step),
-        key=key,
-        bind="query-params",
+    bound.slider(
+        state.limit(key),
+        label=label,
         help=None if hide_label else _HELP[key],
         label_visibility="collapsed" if hide_label else "visible",
     )
@@ -155,7 +141,7 @@ def setting_slider(key: str, *, label: str | None = None, hide_label: bool = Fal
 
 def _use_preset() -> None:
     """Put the chosen example into the prompt box."""
-    chosen = st.session_state.get("example")
+    chosen = st.session_state.get(EXAMPLE)
     for preset in PRESETS:
         if preset.name == chosen:
             st.session_state[state.PROMPT] = preset.prompt

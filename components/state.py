@@ -1,7 +1,9 @@
 """Names, limits and defaults of everything that is remembered: session keys and link parameters.
 
 A bound widget's key is also the name of its parameter in the link, so a copied address restores
-the prompt, the settings and the selection. Values that arrive in a link are checked here, once.
+the prompt, the settings, the selection and what stands open on the page. Numbers that every page
+shares are checked here, once; what belongs to one page is checked by `components.bound` where it
+is drawn. What a page remembers only for itself has its name there.
 """
 
 from __future__ import annotations
@@ -36,21 +38,80 @@ ORDER = "order"
 MAX_NEW_TOKENS = "max_new_tokens"
 STOP = "stop"
 
-SAMPLING_VIEW = "lab"
-HEAD_VIEW = "scores"
+VIEW = "view"
+SHOW_GUARDS = "show_guards"
+
+TOKENIZER_VIEW = "look"
+EXPERIMENT = "experiment"
+
+EMBEDDING_VIEW = "vectors"
+ORDER_FIRST = "order_first"
+ORDER_SECOND = "order_second"
+ROPE_PAIR = "rope_pair"
+ROPE_KEY = "rope_key"
+ROPE_SHIFT = "rope_shift"
+HANDS_OF = "hands_of"
+
 ATTENTION_VIEW = "zoom"
 HEAD_PICTURE = "picture"
 ATTENTION_STEP = "step"
+WITHOUT_FIRST = "without_first"
+LOG_PATTERN = "log_pattern"
+RACE_STEPS = "race_steps"
+
 BLOCK_VIEW = "block"
+BLOCK_BOX = "block_box"
+ANSWER_TYPED = "answer_typed"
+
+HEAD_VIEW = "scores"
+HEAD_TOKEN = "lm_head_token"
+SECOND_PROMPT = "second_prompt"
+
+SAMPLING_VIEW = "lab"
+SWEEP_PROMPT = "sweep_prompt"
+SETTINGS_A = "settings_A"
+SETTINGS_B = "settings_B"
+BEAM_WIDTH = "beam_width"
+BEAM_TOKENS = "beam_tokens"
+BEAM_PENALTY = "beam_penalty"
+
 ANSWER_VIEW = "closer"
+
 DRAFT = "draft"
 EXIT_LAYERS = "exit_layers"
 GUESSES = "guesses"
 
+GUARD = "guard"
+GUARD_WORD = "guard_word"
+GUARD_TOPIC = "guard_topic"
+GUARD_SYSTEM = "guard_system"
+GUARD_QUESTION = "guard_question"
+GUARD_PARAPHRASE = "guard_paraphrase"
+GUARD_TRANSLATION = "guard_translation"
+GUARD_RULE = "guard_rule"
+WORDING = "wording"
+FORGED_ORDER = "forged_order"
+FORMAT = "format"
+FORMAT_KEYS = "keys"
+
+LESSON = "lesson"
+LOSS_TEXT = "loss_text"
+LEARN_START = "learn_start"
+LEARN_ANSWER = "learn_answer"
+LEARN_STEPS = "learn_steps"
+LEARN_RATE = "learn_rate"
+DPO_PROMPT = "dpo_prompt"
+DPO_PREFERRED = "dpo_preferred"
+DPO_OTHER = "dpo_other"
+DPO_STEPS = "dpo_steps"
+DPO_RATE = "dpo_rate"
+DPO_BETA = "dpo_beta"
+
+# Of the session alone.
 PENDING = "pending_link_values"
 NOTICES = "link_notices"
-LINK_READ = "link_read"
-SELECTION_LINK = "selection_link"
+LINK = "link_to_be_read"
+SHOWN_STAGE = "shown_stage"
 
 
 @dataclass(frozen=True)
@@ -84,11 +145,51 @@ LIMITS: tuple[Limit, ...] = (
     Limit(SEED, "Seed", 0, 2**31 - 1, 0, 1, whole=True),
     Limit(MAX_NEW_TOKENS, "Tokens to write", 1, 200, 40, 1, whole=True),
 )
+"""Numbers that every page shares: checked as soon as a session begins."""
+
+PAGE_LIMITS: tuple[Limit, ...] = (
+    Limit(RACE_STEPS, "Tokens to write", 2, 64, 16, 1, whole=True),
+    Limit(BEAM_WIDTH, "Width", 1, 5, 3, 1, whole=True),
+    Limit(BEAM_TOKENS, "Tokens", 1, 12, 6, 1, whole=True),
+    Limit(BEAM_PENALTY, "Length penalty", -1, 2, 1, 0.5),
+    Limit(LEARN_STEPS, "Steps", 1, 20, 8, 1, whole=True),
+    Limit(DPO_STEPS, "Steps", 1, 20, 6, 1, whole=True),
+    Limit(DPO_BETA, "β", 0.01, 1, 0.1, 0.01),
+)
+"""Numbers of one page: checked where they are drawn, by `components.bound`."""
+
+LONGEST: Mapping[str, int] = {
+    STOP: 400,
+    EDITS: 2_000,
+    LOGIT_BIAS: 2_000,
+    ORDER: 200,
+    ORDER_FIRST: 200,
+    ORDER_SECOND: 200,
+    ANSWER_TYPED: 40,
+    SECOND_PROMPT: 4_000,
+    SWEEP_PROMPT: 4_000,
+    GUARD_WORD: 30,
+    GUARD_TOPIC: 30,
+    GUARD_SYSTEM: 300,
+    GUARD_QUESTION: 200,
+    GUARD_PARAPHRASE: 200,
+    GUARD_TRANSLATION: 200,
+    GUARD_RULE: 200,
+    FORGED_ORDER: 200,
+    FORMAT_KEYS: 80,
+    LOSS_TEXT: 800,
+    LEARN_START: 200,
+    LEARN_ANSWER: 60,
+    DPO_PROMPT: 200,
+    DPO_PREFERRED: 200,
+    DPO_OTHER: 200,
+}
+"""The most characters of each text. The prompt has no entry: its cap is the page's, in tokens."""
 
 
 def limit(key: str) -> Limit:
     """Return the limit of the setting named `key`."""
-    return next(entry for entry in LIMITS if entry.key == key)
+    return next(entry for entry in (*LIMITS, *PAGE_LIMITS) if entry.key == key)
 
 
 def check_link(
@@ -159,16 +260,14 @@ def read_link() -> None:
     A bound widget takes its value from the link when it is first drawn and drops what it can't
     take; only after that can another value be set, so the change waits for a second run.
     """
-    if st.session_state.get(LINK_READ):
+    if LINK in st.session_state:
         for key, value in st.session_state.pop(PENDING, {}).items():
             st.session_state[key] = value
         return
-    st.session_state[LINK_READ] = True
     params = st.query_params.to_dict()
-    st.session_state[SELECTION_LINK] = {
-        key: params[key] for key in (LAYER, HEAD, TOKEN, READ, NEURON) if key in params
-    }
     changed, notices = check_link(params)
+    shared = {entry.key for entry in LIMITS}
+    st.session_state[LINK] = {key: text for key, text in params.items() if key not in shared}
     st.session_state[NOTICES] = notices
     if changed:
         st.session_state[PENDING] = changed
@@ -178,49 +277,3 @@ def apply_link_changes() -> None:
     """After the bound widgets were drawn: run once more if the link held a value to be changed."""
     if PENDING in st.session_state:
         st.rerun()
-
-
-def clamp(key: str, label: str, high: int) -> None:
-    """Keep a selection inside a range that depends on the prompt or the model.
-
-    Args:
-        key: session key of a whole-number widget that is drawn after this call.
-        label: what the user knows it as.
-        high: its largest allowed value; the smallest is 0.
-    """
-    text = st.session_state.get(SELECTION_LINK, {}).pop(key, None)
-    if text is not None:
-        entry = Limit(key, label, 0, high, 0, 1, whole=True)
-        changed, notices = check_link({key: text}, (entry,))
-        st.session_state.update(changed)
-        st.session_state[NOTICES] = st.session_state.get(NOTICES, []) + notices
-    value = st.session_state.get(key)
-    if isinstance(value, int) and value > high:
-        st.session_state[key] = high
-
-
-def linked(key: str, label: str, high: int) -> int | None:
-    """Return a whole number of the session or, at first, of the link; None if there is none.
-
-    For what is chosen by a click and has no widget that is always drawn: a widget that first
-    appears after the click would not write its value into the link. `link` writes it.
-
-    Args:
-        key: of the session state, and of the link.
-        label: what the user knows it as.
-        high: its largest allowed value; the smallest is 0.
-    """
-    clamp(key, label, high)
-    if key not in st.session_state and key in st.query_params:
-        entry = Limit(key, label, 0, high, 0, 1, whole=True)
-        text = st.query_params[key]
-        changed, _ = check_link({key: text}, (entry,))
-        st.session_state[key] = int(changed.get(key, _as_number(text) or 0))
-    value = st.session_state.get(key)
-    return value if isinstance(value, int) else None
-
-
-def link(key: str, value: int) -> None:
-    """Write a whole number into the link, where no bound widget does it."""
-    if st.query_params.get(key) != str(value):
-        st.query_params[key] = str(value)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 LINES = 10
 """The most steps that are drawn at once: the last ones."""
+PRE_TOKEN = "pre_token"
 STEP = "merge_step"
 
 Piece = Callable[[str], tuple[bytes, int | None]]
@@ -34,7 +35,7 @@ def choose_word(
         on_choose: called with the number of another one.
     """
     near = range(max(0, chosen - 100), min(len(words), chosen + 100))
-    st.session_state["pre_token"] = chosen
+    st.session_state[PRE_TOKEN] = chosen
 
     def name(number: int) -> str:
         word = words[number]
@@ -46,8 +47,8 @@ def choose_word(
         f"Pre-token, one of {len(words):,}",
         near,
         format_func=name,
-        key="pre_token",
-        on_change=lambda: on_choose(st.session_state["pre_token"]),
+        key=PRE_TOKEN,
+        on_change=lambda: on_choose(st.session_state[PRE_TOKEN]),
         help="Text is first split into words, numbers and signs (pre-tokens). Pieces never reach "
         "across their borders.",
     )

@@ -160,6 +160,31 @@ def test_what_is_never_called():
     report(offences)
 
 
+def test_names_in_links_stand_in_one_module():
+    offences = []
+    names = {
+        node.value.value
+        for node in next(s for s in sources("components") if s.path.name == "state.py").tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+    }
+    for source in sources("app", "components", "pages"):
+        for call in source.calls():
+            keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+            key = keywords.get("key", call.args[0] if call.args else None)
+            linked = "bind" in keywords or ast.unparse(call.func).startswith(("bound.", "state."))
+            text = key is not None and isinstance(key, ast.Constant | ast.JoinedStr)
+            if text and (linked or ("key" in keywords and getattr(key, "value", None) in names)):
+                offences.append(f"{source.name}:{call.lineno} spells {ast.unparse(key)} itself")
+        offences += [
+            f"{source.name}:{node.lineno} spells {ast.unparse(node.slice)} itself"
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.Subscript)
+            and ast.unparse(node.value) in {"st.session_state", "st.query_params"}
+            and getattr(node.slice, "value", None) in names
+        ]
+    report(offences)
+
+
 def test_each_chart_has_a_key_and_a_text_alternative():
     report(
         [

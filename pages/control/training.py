@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from components import bound, state
 from components import training_depth as depth
 from components import training_view as view
 from components.numbers import percent
@@ -21,9 +22,7 @@ TEXT = "The capital of Australia is Canberra. The capital of Australia is Canber
 
 def text_ids() -> tuple[int, ...]:
     """Draw the text whose loss is shown; return its ids."""
-    text = st.text_area(
-        "Any text", TEXT, max_chars=800, height=80, key="loss_text", persist_state="session"
-    )
+    text = bound.text("Any text", TEXT, key=state.LOSS_TEXT, area=True, height=80)
     return panels.tokens_of(live, text)
 
 
@@ -55,8 +54,7 @@ LOOKS: dict[str, Callable[[], None]] = {
 
 def visual() -> None:
     """Draw the lesson that was chosen."""
-    names = list(LOOKS)
-    look = st.segmented_control("Lesson", names, default=names[0], key="lesson", required=True)
+    look = bound.choice("Lesson", list(LOOKS), key=state.LESSON)
     LOOKS[look]()
     finish()
     lessons.say_refusal()

@@ -50,7 +50,7 @@ def visual() -> None:
 def one_block() -> None:
     """Draw the chosen block on the chosen token, and the numbers of the box that is open."""
     run = block_run(trace, layer, token)
-    box = feed_forward_block.opened(block_picture.MLP)
+    box = feed_forward_block.opened(block_picture.BOXES, block_picture.MLP)
     st.markdown(f"#### {feed_forward_view.block_title(norms, token, pieces, layer)}")
     block_picture.block_picture(
         shape, run, selected=box, key="block_picture", on_select=feed_forward_block.open_box

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from components import bound, state
 from components import lm_head as view
 from components import lm_head_figures as figures
-from components import state
 from components.chart import chart
 from components.lm_head_depth import in_depth_words
 from components.numbers import percent
@@ -30,10 +30,11 @@ def name_of(token_id: int) -> str:
 
 def selected() -> int:
     """Return the token whose score is spelled out: the chosen one, or else the likeliest."""
-    chosen = st.session_state.get(view.TOKEN)
-    if isinstance(chosen, int) and 0 <= chosen < len(logits):
-        return chosen
-    return int(best.ids[0])
+    chosen = bound.number(state.HEAD_TOKEN, "The token to spell out", len(logits) - 1)
+    if chosen is None:
+        return int(best.ids[0])
+    bound.write(state.HEAD_TOKEN, chosen)
+    return chosen
 
 
 @st.fragment
@@ -84,10 +85,7 @@ def softmax_view() -> None:
 
 def visual() -> None:
     """Draw the chosen view."""
-    chosen = st.segmented_control(
-        "View", VIEWS, default=VIEWS[0], key=state.HEAD_VIEW, bind="query-params",
-        label_visibility="collapsed", required=True,
-    )  # fmt: skip
+    chosen = bound.choice("View", VIEWS, key=state.HEAD_VIEW, label_visibility="collapsed")
     if chosen == VIEWS[1]:
         everything()
     elif chosen == VIEWS[2]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components import state
+from components import bound, state
 from components.cumulative_bar import cumulative_bar
 from components.numbers import percent
 from components.sampling_cards import chain_cards, order_controls
@@ -56,10 +56,7 @@ def chain() -> None:
 
 def visual() -> None:
     """Draw the chosen part of the laboratory."""
-    chosen = st.segmented_control(
-        "Part", VIEWS, default=VIEWS[0], key=state.SAMPLING_VIEW, bind="query-params",
-        label_visibility="collapsed", required=True,
-    )  # fmt: skip
+    chosen = bound.choice("Part", VIEWS, key=state.SAMPLING_VIEW, label_visibility="collapsed")
     if chosen == VIEWS[1]:
         _, stages, picked = run()
         sampling_views.draw_view(live, stages[-1], picked, name_of)

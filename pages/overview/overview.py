@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components import bound, state
 from components.overview_flow import overview_flow
 from components.recorded_run import recorded_run
 from components.stages import STAGES, stage
@@ -18,11 +19,12 @@ from pages.shared.loading import loaded_model
 LINKS = [entry.key for entry in STAGES if entry.key != "overview"]
 WRITE = 20
 WRITING = "tokens_to_write"
+PROBLEM = "writing_problem"
 
 
 def picture(facts: Overview, *, recorded: bool = False) -> None:
     """Draw the pipeline; a click on a card opens that stage's page."""
-    guards = bool(st.session_state.get("show_guards"))
+    guards = bool(st.session_state.get(state.SHOW_GUARDS))
     opened = overview_flow(facts, stages=LINKS, guards=guards, recorded=recorded)
     if opened is not None:
         st.switch_page(stage(opened).page, query_params={})  # see frame._strip
@@ -51,7 +53,7 @@ def controls(live: Live, facts: Overview) -> None:
         st.button(
             "Start over", key="start_over", icon=":material/replay:", on_click=writing.start_over
         )
-        st.toggle("Where could a guardrail stand?", key="show_guards", persist_state="session")
+        bound.toggle("Where could a guardrail stand?", key=state.SHOW_GUARDS)
 
 
 def text_line(live: Live) -> str:
@@ -70,13 +72,13 @@ def keep_writing(live: Live, count: int) -> None:
         for _ in writing.write(live, min(count, writing.room(live))):
             line.html(text_line(live))
     except EngineError as error:
-        st.session_state["writing_problem"] = str(error)
+        st.session_state[PROBLEM] = str(error)
     st.rerun()
 
 
 def say_what_ended(live: Live) -> None:
     """Say why there is no next token, if there is none."""
-    problem = st.session_state.pop("writing_problem", None)
+    problem = st.session_state.pop(PROBLEM, None)
     if problem:
         st.error(markdown(problem))
     if writing.ended(live):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components import (
+    bound,
     state,
     tokenizer_card,
     tokenizer_chat,
@@ -38,9 +39,7 @@ def visual() -> None:
         with st.container(height=420 if counted.tokens > 150 else "content", border=False):
             token_strip(token_views(live.tokens), key="tokens", selected=index, on_select=choose)
         tokenizer_card.show_totals(counted)
-    look = st.segmented_control(
-        "A closer look", list(LOOKS), default=FIRST, key="look", required=True, bind="query-params"
-    )
+    look = bound.choice("A closer look", list(LOOKS), key=state.TOKENIZER_VIEW)
     LOOKS[look]()
 
 
@@ -83,10 +82,15 @@ def template() -> None:
 def experiments() -> None:
     """Show one of the experiments with tokens and words."""
     names = {entry.key: entry.title for entry in tokenizer_experiments.EXPERIMENTS}
-    key = st.pills(
-        "Experiment", names, format_func=lambda key: names[key], default="year", key="experiment"
+    key = bound.choice(
+        "Experiment",
+        list(names),
+        default="year",
+        key=state.EXPERIMENT,
+        draw=st.pills,
+        spell=lambda key: names[key],
     )
-    chosen = tokenizer_experiments.experiment(key or "year")
+    chosen = tokenizer_experiments.experiment(key)
     cuts = [(text, cuttings(text, others=chosen.compare)) for text in chosen.texts]
     tokenizer_experiments.show(chosen, cuts)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from components import state
+from components import bound, state
 from components.answer_surprise import surprise, where_unsure
 from components.branch_tree import branch_name, branch_tree, chosen_branch
 from components.chart import chart
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MEASURING = "costs_wanted"
 COSTS = "answer_costs"
+BRANCH_BOX = "branch_box"
 
 
 def looks(live: Live, answer: Answer, index: int) -> None:
@@ -47,15 +48,7 @@ def looks(live: Live, answer: Answer, index: int) -> None:
         "Streaming to a client": lambda: streaming(live, answer),
         "Take it away": lambda: downloads(live, answer),
     }
-    chosen = st.segmented_control(
-        "A closer look",
-        list(pages),
-        default="Branches",
-        required=True,
-        key=state.ANSWER_VIEW,
-        bind="query-params",
-    )
-    pages[chosen or "Branches"]()
+    pages[bound.choice("A closer look", list(pages), key=state.ANSWER_VIEW)]()
 
 
 def branches(live: Live) -> None:
@@ -70,13 +63,13 @@ def branches(live: Live) -> None:
             answers.show(live, chosen)
 
     def walked() -> None:
-        answers.show(live, int(st.session_state["branch_box"]))
+        answers.show(live, int(st.session_state[BRANCH_BOX]))
 
-    st.session_state["branch_box"] = branch
+    st.session_state[BRANCH_BOX] = branch
     st.selectbox(
         "Answer",
         range(len(tree.branches)),
-        key="branch_box",
+        key=BRANCH_BOX,
         format_func=lambda number: branch_name(tree, number),
         on_change=walked,
     )

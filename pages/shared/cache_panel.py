@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from components import kv_cache, state
+from components import bound, kv_cache, state
 from components.chart import chart
 from components.cost_lanes import cost_lines
 from components.kv_sharing import selected_query_head, sharing_figure
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pages.shared.live import Live
 
 CONTEXT = 8_192
+RESULTS = "race_results"
 """Tokens that the table of sizes is for."""
 
 
@@ -78,18 +79,18 @@ def race(live: Live) -> None:
     tokens = len(live.ids)
     st.markdown("#### With the cache and without it, on this machine")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        steps = st.slider("Tokens to write", 2, 64, 16, key="race_steps", persist_state="session")
+        steps = int(bound.slider(state.limit(state.RACE_STEPS)))
         started = st.button("Run both", key="race", icon=":material/timer:")
     results: list[StepCost] = []
     request = (live.model.source, live.ids)
     if started:
-        st.session_state["race_results"] = (request, results)
+        st.session_state[RESULTS] = (request, results)
         slot = st.empty()
         with slot.container():
             _run(live, steps, results)
         slot.empty()
     else:
-        kept, found = st.session_state.get("race_results", (None, []))
+        kept, found = st.session_state.get(RESULTS, (None, []))
         results = found if kept == request else []
     left, right = st.columns([1.2, 1], gap="medium")
     if results:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from components import state
+from components import bound, state
 from components.pipeline_strip import StageChip, pipeline_strip
-from components.sidebar import Request, show_notices
+from components.sidebar import Request
 from components.stages import STAGES, Facts, Stage, following
 from components.text import markdown
 from engine.errors import EngineError
@@ -19,6 +19,7 @@ from pages.shared.live import Live, facts, read_prompt
 from pages.shared.loading import loaded_model, wait_for_model
 
 CURRENT = "current_request"
+VIEWS = ("Visual", "In depth", "Try this")
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,9 @@ def header(stage: Stage, request: Request, settings: SamplingSettings, seed: int
     The words are on screen before the model is loaded; the strip gets its facts once it is.
     """
     st.session_state[CURRENT] = (request, settings, seed)
+    if st.session_state.get(state.SHOWN_STAGE, stage.key) != stage.key:
+        st.session_state[state.VIEW] = VIEWS[0]  # each page opens with its picture
+    st.session_state[state.SHOWN_STAGE] = stage.key
     slot = st.container(key="strip")
     st.title(stage.question, anchor=False)
     st.markdown(stage.answer)
@@ -102,7 +106,7 @@ def live_prompt(*, traced: bool = True) -> Live:
     if first_time:
         st.rerun()  # so that the strip gets its facts
     live = read_prompt(request, settings, seed)
-    show_notices()
+    bound.show_notices()
     for sentence in live.refused:
         st.warning(markdown(sentence))
     if live.dropped:
@@ -120,9 +124,7 @@ def views(
     visual: Callable[[], None], in_depth: Callable[[], None], tasks: Callable[[], list[Task]]
 ) -> None:
     """Draw the three views of a page; only the open one runs."""
-    picture, depth, practice = st.tabs(
-        ["Visual", "In depth", "Try this"], key="view", on_change="rerun"
-    )
+    picture, depth, practice = bound.tabs("View", VIEWS, key=state.VIEW)
     if picture.open:
         with picture, errors_said():
             visual()
@@ -178,14 +180,4 @@ def selection(
         for entry in wanted:
             if entry is not None:
                 label, key, high, value = entry
-                state.clamp(key, label, high)
-                st.slider(
-                    label,
-                    0,
-                    max(high, 1),
-                    value,
-                    key=key,
-                    bind="query-params",
-                    disabled=high == 0,
-                )
-    show_notices()
+                bound.slider(state.Limit(key, label, 0, high, value, 1, whole=True))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from components import bound, state
 from components import guardrails_depth as depth
 from components import guardrails_view as view
 from components.guardrails_scenario import wrongly_refused
@@ -53,7 +54,7 @@ def input_filter(live: Live, now: Scenario) -> None:
         f"{len(harmless)} harmless questions: {markdown(' '.join(harmless))}"
     )
     names = [row[0] for row in rows]
-    chosen = st.segmented_control("Wording", names, default=names[0], key="wording", required=True)
+    chosen = bound.choice("Wording", names, key=state.WORDING)
     _, text, plain, normal = rows[names.index(chosen)]
     asked = guards.ask_button("Ask this wording")
     columns = st.columns(2)
@@ -85,14 +86,10 @@ def constraint(live: Live, now: Scenario) -> None:
     """Show an answer inside a format, its mask at every step, and that samples parse."""
     row = st.columns([2, 2], vertical_alignment="bottom")
     with row[0]:
-        name = st.segmented_control(
-            "Format", list(FORMATS), default="Yes or no", key="format", required=True
-        )
+        name = bound.choice("Format", list(FORMATS), key=state.FORMAT)
     with row[1]:
         keys = (
-            st.text_input(
-                "Keys, with commas", "place, day", max_chars=80, key="keys", persist_state="session"
-            )
+            bound.text("Keys, with commas", "place, day", key=state.FORMAT_KEYS)
             if name == "A JSON object"
             else ""
         )

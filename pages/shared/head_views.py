@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from components import bound, state
 from components import lm_head as view
 from components import lm_head_compare as compare
 from components.chart import chart
@@ -27,9 +28,7 @@ RANKS = 10
 @st.fragment
 def two_prompts(live: Live, logits: Array, name_of: Names) -> None:
     """Compare this prompt's distribution with a second one's."""
-    second = st.text_input(
-        "Second prompt", "The capital of France is", key="second_prompt", persist_state="session"
-    )
+    second = bound.text("Second prompt", "The capital of France is", key=state.SECOND_PROMPT)
     _, other, problem = lab.other_prompt(live.model.source, second)
     if other is None:
         st.warning(markdown(problem))

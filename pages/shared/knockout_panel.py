@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pages.shared.live import Live
 
 CHOSEN = "sweep_chosen"
+REPLACEMENT = "replacement"
 
 
 def show(live: Live, scores: HeadScores) -> None:
@@ -135,7 +136,7 @@ def _replacement(live: Live) -> None:
     piece = visible(live.tokens[token].data, limit=20)
 
     def replace() -> None:
-        typed = str(st.session_state.get("replacement") or "")
+        typed = str(st.session_state.get(REPLACEMENT) or "")
         found = live.model.tokenizer.encode(typed)
         if found:
             knockout.add(f"e{token}:{found[0].id}")
@@ -143,7 +144,7 @@ def _replacement(live: Live) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="replace_row"):
         typed = st.text_input(
             f"Give token {token}, {markdown(piece)}, the embedding of",
-            key="replacement",
+            key=REPLACEMENT,
             max_chars=60,
             placeholder="type a word, with its leading space",
         )

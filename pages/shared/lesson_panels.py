@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from components import bound, state
 from components import training_depth as depth
 from components import training_view as view
 from components.chart import chart
@@ -25,9 +26,14 @@ if TYPE_CHECKING:
     from engine.tiny_transformer import TinyStep
     from engine.training import LearnStep
 
-MOST_STEPS = 20
 TINY_STEPS = 1000
 DRAWN_EVERY = 50
+PAIR = (
+    (state.DPO_PROMPT, "The prompt", "Say hello to me."),
+    (state.DPO_PREFERRED, "The answer to prefer", "Good day to you."),
+    (state.DPO_OTHER, "The other one", "Hello! How can I help you today?"),
+)
+"""The texts of the preference: key, label, what stands there at first."""
 
 
 def tokens_of(live: Live, text: str) -> tuple[int, ...]:
@@ -81,15 +87,11 @@ def _sentence() -> tuple[str, str, int, float]:
     row = st.columns([2, 1, 2.2], vertical_alignment="bottom")
     start, answer = depth.SENTENCE
     with row[0]:
-        start = st.text_input(
-            "The sentence begins", start, max_chars=200, key="learn_start", persist_state="session"
-        )
+        start = bound.text("The sentence begins", start, key=state.LEARN_START)
     with row[1]:
-        answer = st.text_input(
-            "and ends", answer, max_chars=60, key="learn_answer", persist_state="session"
-        )
+        answer = bound.text("and ends", answer, key=state.LEARN_ANSWER)
     with row[2]:
-        steps, rate = lessons.settings("learn", steps=8, most=MOST_STEPS)
+        steps, rate = lessons.settings(state.LEARN_STEPS, state.LEARN_RATE)
     return start, answer, steps, rate
 
 
@@ -120,18 +122,15 @@ def _run_learning(
 
 def preference(live: Live) -> None:
     """Prefer one answer to another and show how the distribution moves."""
-    row = st.columns(3)
-    defaults = ("Say hello to me.", "Good day to you.", "Hello! How can I help you today?")
-    labels = ("The prompt", "The answer to prefer", "The other one")
-    texts = [
-        column.text_input(label, value, max_chars=200, key=f"dpo_{n}", persist_state="session")
-        for n, (column, label, value) in enumerate(zip(row, labels, defaults, strict=True))
-    ]
+    texts = []
+    for column, field in zip(st.columns(3), PAIR, strict=True):
+        with column:
+            texts.append(bound.text(field[1], field[2], key=field[0]))
     left, right = st.columns([2, 1])
     with left:
-        steps, rate = lessons.settings("dpo", steps=6, most=MOST_STEPS)
+        steps, rate = lessons.settings(state.DPO_STEPS, state.DPO_RATE)
     with right:
-        beta = st.slider("β", 0.01, 1.0, 0.1, 0.01, key="dpo_beta", persist_state="session")
+        beta = float(bound.slider(state.limit(state.DPO_BETA)))
     tokenizer = live.model.tokenizer
     chat = tokenizer.has_chat
     turn = [{"role": "user", "content": texts[0]}]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
+from components import bound, state
 from components.text import markdown
 from engine.errors import EngineError
 from engine.training_slot import TrainingSlot
@@ -97,20 +98,19 @@ def losses(source: str, ids: tuple[int, ...]) -> TokenLosses:
     return token_losses(model, ids)
 
 
-def settings(name: str, *, steps: int, most: int) -> tuple[int, float]:
+def settings(steps_key: str, rate_key: str) -> tuple[int, float]:
     """Draw the sliders of a lesson; return the number of steps and the learning rate."""
-    rates = [1e-5, 3e-5, 1e-4, 3e-4, 1e-3]
     with st.container(horizontal=True):
-        count = st.slider("Steps", 1, most, steps, key=f"{name}_steps", persist_state="session")
-        rate = st.select_slider(
+        count = bound.slider(state.limit(steps_key))
+        rate = bound.choice(
             "Learning rate",
-            rates,
-            value=3e-5,
-            format_func=lambda value: f"{value:.0e}",
-            key=f"{name}_rate",
-            persist_state="session",
+            (1e-5, 3e-5, 1e-4, 3e-4, 1e-3),
+            default=3e-5,
+            key=rate_key,
+            draw=st.select_slider,
+            spell=lambda value: f"{value:.0e}",
         )
-    return count, float(rate)
+    return int(count), rate
 
 
 def unique(ids: Sequence[int], most: int) -> tuple[int, ...]:

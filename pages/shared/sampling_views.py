@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from components import bound, state
 from components.bars import bars
 from components.beam_view import comparison_table, score_words, tree_figure
 from components.chart import chart
@@ -33,8 +34,15 @@ if TYPE_CHECKING:
 Names = Callable[[int], str]
 
 DRAWS = 1000
+TEXTS, BEAMS = "ab_texts", "beams"
 FLAT_PROMPT = "Roses are red, violets are"
 CHAIN = "Settings of the chain"
+
+SIDES = (
+    ("Settings A", state.SETTINGS_A, "Greedy"),
+    ("Settings B", state.SETTINGS_B, "Creative"),
+)
+"""Both sides of the comparison: label, key, what is chosen at first."""
 
 
 def draw_view(live: Live, last: sampling.Stage, picked: int, name_of: Names) -> None:
@@ -64,9 +72,7 @@ def draw_view(live: Live, last: sampling.Stage, picked: int, name_of: Names) -> 
 @st.fragment
 def sweep_view(live: Live, settings: sampling.SamplingSettings, name_of: Names) -> None:
     """Temperature and top-p from end to end, for this prompt and a second one."""
-    second = st.text_input(
-        "Second prompt, to compare with", FLAT_PROMPT, key="sweep_prompt", persist_state="session"
-    )
+    second = bound.text("Second prompt, to compare with", FLAT_PROMPT, key=state.SWEEP_PROMPT)
     _, other, problem = lab.other_prompt(live.model.source, second)
     if other is None:
         st.warning(markdown(problem))
@@ -103,12 +109,9 @@ def compare_view(live: Live, chain: sampling.SamplingSettings, name_of: Names) -
     logits = live.trace().logits
     chosen: list[tuple[str, sampling.SamplingSettings]] = []
     columns = st.columns(2)
-    for side, column, start in zip("AB", columns, ("Greedy", "Creative"), strict=True):
+    for column, (label, key, start) in zip(columns, SIDES, strict=True):
         with column:
-            name = st.selectbox(
-                f"Settings {side}", options, options.index(start), key=f"settings_{side}",
-                bind="query-params",
-            )  # fmt: skip
+            name = bound.choice(label, options, default=start, key=key, draw=st.selectbox)
         chosen.append((name, chain if name == CHAIN else settings_of(name)))
     rows = [sampling.final_probabilities(logits, s, live.ids) for _, s in chosen]
     likeliest = np.argsort(-np.maximum(*rows), kind="stable")[:10]
@@ -133,7 +136,7 @@ def _write_both(
 ) -> None:
     """Write with A and with B from the same seed; what is there when Stop is pressed stays."""
     request = (live.model.source, live.ids, live.seed, tuple(settings for _, settings in chosen))
-    kept = st.session_state.setdefault("ab_texts", {"request": None, "tokens": [[], []]})
+    kept = st.session_state.setdefault(TEXTS, {"request": None, "tokens": [[], []]})
     with st.container(horizontal=True):
         start = st.button("Write 40 tokens with both", key="ab_write", icon=":material/edit_note:")
         st.button("Stop", key="ab_stop", icon=":material/stop:")
@@ -175,11 +178,9 @@ def sharpness_part(live: Live) -> None:
 def beam_part(live: Live, settings: sampling.SamplingSettings, name_of: Names) -> None:
     """Beam search as a tree, beside greedy and a sample."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="beam_controls"):
-        width = st.slider("Width", 1, 5, 3, key="beam_width", bind="query-params")
-        tokens = st.slider("Tokens", 1, 12, 6, key="beam_tokens", bind="query-params")
-        penalty = st.slider(
-            "Length penalty", -1.0, 2.0, 1.0, 0.5, key="beam_penalty", bind="query-params"
-        )
+        width = int(bound.slider(state.limit(state.BEAM_WIDTH)))
+        tokens = int(bound.slider(state.limit(state.BEAM_TOKENS)))
+        penalty = float(bound.slider(state.limit(state.BEAM_PENALTY)))
         start = st.button(
             "Search", key="beam_search", type="primary", icon=":material/account_tree:"
         )
@@ -187,8 +188,8 @@ def beam_part(live: Live, settings: sampling.SamplingSettings, name_of: Names) -
     if start:
         trees = (lab.beams(live, width, tokens, penalty), lab.beams(live, 1, tokens, penalty))
         sample = list(lab.written(live, settings, tokens))
-        st.session_state["beams"] = (request, trees, sample)
-    kept = st.session_state.get("beams")
+        st.session_state[BEAMS] = (request, trees, sample)
+    kept = st.session_state.get(BEAMS)
     if kept is None or kept[0] != request:
         st.info("Choose the width and press Search: the model reads every open continuation.")
         return

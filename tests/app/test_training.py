@@ -60,7 +60,7 @@ def test_a_preference_moves_both_answers(open_app, tiny_folder):
 def test_equal_answers_are_refused_with_a_sentence(open_app):
     at = open_app("training")
     choose(at, "Preference")
-    at.text_input(key="dpo_2").set_value("Good day to you.").run()
+    at.text_input(key="dpo_other").set_value("Good day to you.").run()
     press(at, "prefer")
     (said,) = [element.value for element in at.error]
     assert said.startswith("Both answers are the same")
