@@ -21,8 +21,11 @@ def test_a_token_is_found_and_every_view_is_drawn(page_at):
     page = page_at("/lm-head", params=PROMPT, viewport=(1024, 768))
     type_text(page, "lm_head_look_up", " London")
     page.get_by_text("is number 3 with the logit").wait_for()
-    for view in ("All scores", "Two prompts"):
-        choose(page, "scores", view)
-        page.locator(".js-plotly-plot").first.wait_for()
+    choose(page, "scores", "All scores")
+    ticks = page.locator(".st-key-mass .ytick text")
+    ticks.first.wait_for()
+    assert ticks.all_text_contents() == ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]
+    choose(page, "scores", "Two prompts")
+    page.locator(".js-plotly-plot").first.wait_for()
     choose(page, "scores", "No answer inside")
     page.get_by_text("all that the model produces").wait_for()
