@@ -106,7 +106,6 @@ def live_prompt(*, traced: bool = True) -> Live:
     if first_time:
         st.rerun()  # so that the strip gets its facts
     live = read_prompt(request, settings, seed)
-    bound.show_notices()
     for sentence in live.refused:
         st.warning(markdown(sentence))
     if live.dropped:
@@ -116,6 +115,7 @@ def live_prompt(*, traced: bool = True) -> Live:
         )
     if live.problem is not None and (traced or not live.tokens):
         st.warning(markdown(live.problem))
+        bound.show_notices()  # which else come after the page
         st.stop()
     return live
 
