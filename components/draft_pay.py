@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from components import theme
 from components.lines import lines
+from components.numbers import percent
 
 if TYPE_CHECKING:
     from engine.draft_costs import Pay
@@ -59,14 +60,14 @@ def verdict(found: Sequence[Pay]) -> str:
         return (
             f"**It does not pay here:** even the best k = {best.k} takes "
             f"{1 / best.speed_up:.2f} × as long as plain decoding. Only "
-            f"{best.acceptance:.0%} of the guesses are accepted, and each costs "
+            f"{percent(best.acceptance)} of the guesses are accepted, and each costs "
             f"{best.draft_cost:.2f} of a plain step."
         )
     slower = [str(row.k) for row in found if row.speed_up < 1]
     rest = f" With k = {', '.join(slower)} it is slower than plain decoding." if slower else ""
     return (
         f"**It pays here:** with k = {best.k} it is {best.speed_up:.2f} × as fast as plain "
-        f"decoding, since {best.acceptance:.0%} of the guesses are accepted.{rest}"
+        f"decoding, since {percent(best.acceptance)} of the guesses are accepted.{rest}"
     )
 
 
