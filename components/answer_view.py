@@ -12,6 +12,7 @@ import streamlit as st
 from components import bound, state, theme
 from components.chart import chart, frame, packed, share_format, token_labels
 from components.heatmap import heatmap, selected_cell
+from components.layout import side_by_side
 from components.lines import lines
 from components.text import markdown, visible
 from components.text import plotly as escape
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 BytesOf = Callable[[int], bytes]
 
-COLUMNS = 12
+COLUMNS = 8
 """Positions that the lens shows at once, so that each cell can hold its word."""
 
 
@@ -141,16 +142,19 @@ def show_token(path: TokenPath, found: Attribution, piece: bytes, *, layer: int)
         layer: the chosen layer, marked.
     """
     name = visible(piece, limit=14)
-    chart(
-        path_figure(path, name, layer=layer, key="path"),
-        key="path",
-        alt=f"Rank and probability of {name} after every block",
-    )
-    chart(
-        attribution_figure(found, name, layer=layer, key="attribution"),
-        key="attribution",
-        alt=f"What each layer adds to the score of {name}",
-    )
+    left, right = side_by_side(1, 1)
+    with left:
+        chart(
+            path_figure(path, name, layer=layer, key="path"),
+            key="path",
+            alt=f"Rank and probability of {name} after every block",
+        )
+    with right:
+        chart(
+            attribution_figure(found, name, layer=layer, key="attribution"),
+            key="attribution",
+            alt=f"What each layer adds to the score of {name}",
+        )
     st.caption(sum_words(found, markdown(name)))
 
 

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.chart import chart
+from components.layout import FULL, THIRD, side_by_side
 from components.numbers import percent
 from components.signed_bars import signed_bars
 from components.strips import robust_limit, strip
@@ -97,34 +98,31 @@ def show_cell(
         f"{percent(terms.probability)} of its attention (layer {layer}, head {head})"
     )
     st.markdown(sum_in_words(terms) + ".")
-    left, right = st.columns([1.2, 1])
-    with left:
-        chart(
-            products_figure(terms, key="products"),
-            key="products",
-            alt=f"The largest products of the sum q·k = {terms.dot:.2f}",
-        )
-    with right:
-        _vectors(terms, value, query=query, read=read)
-        st.caption(
-            f"Query head {head} reads key and value head {terms.kv_head}. Query and key are shown "
-            "after position encoding."
-        )
+    chart(
+        products_figure(terms, key="products"),
+        key="products",
+        alt=f"The largest products of the sum q·k = {terms.dot:.2f}",
+        room=FULL,
+    )
+    _vectors(terms, value, query=query, read=read)
+    handed = terms.probability * float(np.linalg.norm(value))
+    st.caption(
+        f"Query head {head} reads key and value head {terms.kv_head}. Query and key are shown "
+        f"after position encoding. V × {terms.probability:.4f} is a vector of length {handed:.2f}."
+    )
 
 
 def _vectors(terms: ScoreTerms, value: Array, *, query: int, read: int) -> None:
     """Draw the query, the key and the value of the cell."""
     limit = max(robust_limit(terms.q), robust_limit(terms.k))
-    handed = terms.probability * float(np.linalg.norm(value))
-    for letter, vector, title in (
-        ("q", terms.q, f"Q · what token {query} asks for"),
-        ("k", terms.k, f"K · what token {read} offers"),
+    for place, (letter, vector, title) in zip(
+        side_by_side(1, 1, 1),
         (
-            "v",
-            value,
-            f"V · what token {read} hands over: × {terms.probability:.4f} = a vector of length "
-            f"{handed:.2f}",
+            ("q", terms.q, f"Q · what token {query} asks for"),
+            ("k", terms.k, f"K · what token {read} offers"),
+            ("v", value, f"V · what token {read} hands over"),
         ),
+        strict=True,
     ):
         figure = strip(
             vector,
@@ -134,4 +132,6 @@ def _vectors(terms: ScoreTerms, value: Array, *, query: int, read: int) -> None:
             columns=32,
             height=118,
         )
-        chart(figure, key=f"cell_{letter}", alt=f"{title}, {len(vector)} numbers")
+        with place:
+            alt = f"{title}, {len(vector)} numbers"
+            chart(figure, key=f"cell_{letter}", alt=alt, room=THIRD)

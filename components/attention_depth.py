@@ -10,6 +10,7 @@ import streamlit as st
 
 from components.attention_cell import sum_in_words
 from components.attention_figures import KINDS
+from components.layout import formulas
 from components.model_words import divisor_latex
 from components.numbers import percent
 
@@ -37,10 +38,12 @@ def show(
         place: layer, head, query and key of the cell.
     """
     layer, head, query, read = place
-    st.latex(
-        r"\mathrm{pattern} = \mathrm{softmax}\!\left(" + _score_latex(terms) + r" + \mathrm{mask}"
-        r"\right), \qquad \mathrm{head} = \mathrm{pattern}\; v, \qquad "
-        r"\mathrm{attn\_out} = \mathrm{concat}(\mathrm{heads})\, W_O"
+    formulas(
+        r"\mathrm{pattern} = \mathrm{softmax}\!\left("
+        + _score_latex(terms)
+        + r" + \mathrm{mask}\right)",
+        r"\mathrm{head} = \mathrm{pattern}\; v, \qquad "
+        r"\mathrm{attn\_out} = \mathrm{concat}(\mathrm{heads})\, W_O",
     )
     st.markdown(
         f"**With your numbers** (layer {layer}, head {head}, token {query} reads token {read}): "

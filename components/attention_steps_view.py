@@ -13,6 +13,7 @@ import streamlit as st
 from components import bound, state
 from components.chart import chart, token_labels
 from components.heatmap import heatmap
+from components.layout import side_by_side
 from components.model_words import pair_words, scale_words
 from components.strips import robust_limit
 
@@ -147,7 +148,7 @@ def show_step(
         rotated: which numbers RoPE turns together; None without RoPE.
     """
     st.markdown(words_of(step, run, rotated))
-    columns = st.columns(len(step.fields), gap="medium")
+    columns = side_by_side(*(1 for _ in step.fields))
     for column, name in zip(columns, step.fields, strict=True):
         with column:
             chart(

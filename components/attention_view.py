@@ -12,6 +12,7 @@ import streamlit as st
 from components import bound, state
 from components.attention_figures import KINDS, kind_of, reading_figure
 from components.chart import chart, selected_points
+from components.layout import THIRD
 from components.numbers import percent
 from components.text import markdown, visible
 
@@ -210,6 +211,7 @@ def show_reading(row: Array, pieces: Sequence[bytes], token: int, options: Optio
         key="reading",
         alt=f"What token {token} reads most in this head",
         on_select=choose,
+        room=THIRD,
     )
     st.caption(
         f"Token {token}, {markdown(name)}. Small numbers are positions; a click on a bar or a cell "

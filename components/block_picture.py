@@ -29,9 +29,13 @@ _COMPONENT = st.components.v2.component(
     js=(_ASSETS / "block.js").read_text(encoding="utf-8"),
 )
 
-WIDTH, HEIGHT = 1000, 235
+WIDTH, HEIGHT = 716, 235
 STREAM_Y, BRANCH_Y = 185, 62
-BOX_W, BOX_H = 112, 58
+BOX_W, BOX_H = 88, 58
+FIRST, SECOND = 90, 356
+"""Where the two branches leave the stream."""
+INTO, BETWEEN, BACK = 14, 128, 246
+"""From there to the norm, to the part, and to where its output is added."""
 
 NORM_1, ATTENTION, NORM_2, MLP = "norm_1", "attention", "norm_2", "mlp"
 PRE, POST = "resid_pre", "resid_post"
@@ -108,15 +112,13 @@ def block_picture(
 def picture_data(shape: Architecture, run: BlockRun, *, selected: str) -> dict[str, Any]:
     """Return what the script in the browser draws, in plain values."""
     size = lengths_of(run)
-    first, second = (150, 150) if run.parallel else (150, 545)
-    second_branch = 545
     boxes = [
-        _box(PRE, f"in\n{_short(size.pre)}", 8, STREAM_Y - 26, 84, 52, theme.STREAM),
-        _box(POST, f"out\n{_short(size.post)}", 912, STREAM_Y - 26, 84, 52, theme.STREAM),
-        _branch_box(NORM_1, shape.norm, first + 25, theme.NEUTRAL),
-        _branch_box(ATTENTION, "Attention", first + 200, theme.ATTENTION),
-        _branch_box(NORM_2, shape.norm, second_branch + 5, theme.NEUTRAL),
-        _branch_box(MLP, mlp_name(shape), second_branch + 180, theme.FEED_FORWARD),
+        _box(PRE, f"in\n{_short(size.pre)}", 6, STREAM_Y - 26, 72, 52, theme.STREAM),
+        _box(POST, f"out\n{_short(size.post)}", 638, STREAM_Y - 26, 72, 52, theme.STREAM),
+        _branch_box(NORM_1, shape.norm, FIRST + INTO, theme.NEUTRAL),
+        _branch_box(ATTENTION, "Attention", FIRST + INTO + BETWEEN, theme.ATTENTION),
+        _branch_box(NORM_2, shape.norm, SECOND + INTO, theme.NEUTRAL),
+        _branch_box(MLP, mlp_name(shape), SECOND + INTO + BETWEEN, theme.FEED_FORWARD),
     ]
     boxes = [
         box
@@ -130,8 +132,8 @@ def picture_data(shape: Architecture, run: BlockRun, *, selected: str) -> dict[s
         "width": WIDTH,
         "height": HEIGHT,
         "boxes": boxes,
-        "wires": _wires(run, first, second),
-        "pluses": [(500, STREAM_Y), (880, STREAM_Y)],
+        "wires": _wires(run),
+        "pluses": [(FIRST + BACK, STREAM_Y), (SECOND + BACK, STREAM_Y)],
         "labels": _labels(size, run),
         "selected": selected,
         "stream": theme.STREAM,
@@ -139,22 +141,18 @@ def picture_data(shape: Architecture, run: BlockRun, *, selected: str) -> dict[s
     }
 
 
-def _wires(run: BlockRun, first: int, second: int) -> list[dict[str, Any]]:
+def _wires(run: BlockRun) -> list[dict[str, Any]]:
     """Return the stream and the two branches, as lines of points."""
-    y, x0 = BRANCH_Y, first + 25
-    wires: list[dict[str, Any]] = [
-        {"points": [(92, STREAM_Y), (912, STREAM_Y)], "stream": True},
-        {"points": [(first, STREAM_Y), (first, y), (x0, y)]},
-        {"points": [(x0 + BOX_W, y), (first + 200, y)]},
-        {"points": [(first + 200 + BOX_W, y), (500, y), (500, STREAM_Y - 15)]},
-        {"points": [(550 + BOX_W, y), (725, y)]},
-        {"points": [(725 + BOX_W, y), (880, y), (880, STREAM_Y - 15)]},
-    ]
-    if run.parallel:
-        # Past the first branch, on a line of its own: both read the same input.
-        wires.append({"points": [(second, y), (second, 14), (530, 14), (530, y), (550, y)]})
-    else:
-        wires.append({"points": [(530, STREAM_Y), (530, y), (550, y)]})
+    y, read = BRANCH_Y, FIRST if run.parallel else SECOND
+    wires: list[dict[str, Any]] = [{"points": [(78, STREAM_Y), (638, STREAM_Y)], "stream": True}]
+    for at in (FIRST, SECOND):
+        norm, part, back = at + INTO, at + INTO + BETWEEN, at + BACK
+        wires.append({"points": [(norm + BOX_W, y), (part, y)]})
+        wires.append({"points": [(part + BOX_W, y), (back, y), (back, STREAM_Y - 15)]})
+    wires.append({"points": [(FIRST, STREAM_Y), (FIRST, y), (FIRST + INTO, y)]})
+    # Past the first branch, on a line of its own, where both read the same input.
+    around = [(read, 14), (SECOND - 4, 14), (SECOND - 4, y)] if run.parallel else [(read, y)]
+    wires.append({"points": [(read, STREAM_Y), *around, (SECOND + INTO, y)]})
     return wires
 
 
@@ -163,15 +161,14 @@ def _labels(size: Lengths, run: BlockRun) -> list[dict[str, Any]]:
     under, over = STREAM_Y + 30, BRANCH_Y - 8
     mid = "pre + attn" if run.parallel else "mid"
     labels = [
-        _label(320, under, f"length {_short(size.pre)}"),
-        _label(690, under, f"{mid}: length {_short(size.mid)}"),
-        _label(492, 132, f"adds {_short(size.attention)}", "end"),
-        _label(872, 132, f"adds {_short(size.mlp)}", "end"),
+        _label((FIRST + FIRST + BACK) / 2, under, f"length {_short(size.pre)}"),
+        _label((SECOND + SECOND + BACK) / 2, under, f"{mid}: length {_short(size.mid)}"),
+        _label(FIRST + BACK - 8, 132, f"adds {_short(size.attention)}", "end"),
+        _label(SECOND + BACK - 8, 132, f"adds {_short(size.mlp)}", "end"),
     ]
-    if size.normed_1 is not None:
-        labels.append(_label(318, over, _short(size.normed_1)))
-    if size.normed_2 is not None:
-        labels.append(_label(693, over, _short(size.normed_2)))
+    for at, length in ((FIRST, size.normed_1), (SECOND, size.normed_2)):
+        if length is not None:
+            labels.append(_label(at + INTO + (BOX_W + BETWEEN) / 2, over, _short(length)))
     return labels
 
 

@@ -57,7 +57,7 @@ def branch_tree(tree: Tree, *, current: int, key: str) -> go.Figure:
         _line(figure, tree, branch, rows, picked_to=_way(tree, current).get(branch, 0))
     _ends(figure, tree, order, current)
     longest = max(len(tree.path(branch)) for branch in order)
-    figure.update_xaxes(title="tokens of the answer", range=[-0.5, longest * 1.45 + 2])
+    figure.update_xaxes(title="tokens of the answer", range=[-0.5, longest * 1.8 + 2])
     figure.update_yaxes(visible=False, range=[len(order) - 0.4, -0.6], fixedrange=True)
     return figure
 
@@ -119,7 +119,7 @@ def _ends(figure: go.Figure, tree: Tree, order: Sequence[int], current: int) -> 
             y=list(range(len(order))),
             mode="markers+text",
             marker={"size": 13, "color": colours},
-            text=[f"  {name}" for name in names],
+            text=[f"  {escape(branch_name(tree, branch), limit=30)}" for branch in order],
             textposition="middle right",
             textfont={"size": 13, "color": theme.TEXT},
             hovertext=names,

@@ -15,6 +15,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components import theme
+from components.fitting import TITLE_PAD, fit
+from components.layout import HALF
 from components.text import plotly as escape
 from components.text import visible
 
@@ -36,6 +38,7 @@ _CONFIG: Mapping[str, Any] = {
 
 
 _TICKS: Mapping[str, Any] = {"size": 13, "color": theme.TEXT}
+_TOP: Mapping[str, Any] = {"y": 1, "yanchor": "top", "pad": {"t": TITLE_PAD}}
 
 
 def frame(title: str, *, height: int, revision: str, **layout: Any) -> go.Figure:
@@ -49,7 +52,7 @@ def frame(title: str, *, height: int, revision: str, **layout: Any) -> go.Figure
     """
     return go.Figure(
         layout={
-            "title": {"text": escape(title), "font": {"size": 16}, "y": 0.99, "yanchor": "top"},
+            "title": {"text": escape(title), "font": {"size": 16}, **_TOP},
             "height": height,
             "uirevision": revision,
             "hovermode": "closest",
@@ -69,8 +72,9 @@ def chart(
     key: str,
     alt: str,
     on_select: Callable[[Mapping[str, Any]], None] | None = None,
+    room: int = HALF,
 ) -> None:
-    """Draw a figure at the width of its place.
+    """Draw a figure at the width of its place, with nothing cut off.
 
     Args:
         figure: from one of the figure modules.
@@ -79,7 +83,9 @@ def chart(
         on_select: called with the event when a point is chosen, before the page's script runs
             again. Read the event with the figure module's own function. A chart forgets what was
             chosen as soon as its figure changes, so keep it and draw it.
+        room: the pixels that the place has at least, from `components.layout`.
     """
+    fit(figure, room)
     if on_select is None:
         st.plotly_chart(figure, width="stretch", key=key, alt=alt, config=dict(_CONFIG))
         return

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from components import state
+from components.layout import formulas
 from components.model_words import pair_latex, pair_words
 from components.numbers import percent
 
@@ -36,10 +37,10 @@ def show_table(facts: Architecture, token_id: int, position: int, row: Array) ->
     size = facts.vocabulary * facts.width
     st.markdown("#### From id to vector")
     numbers = ", ".join(f"{value:.3f}" for value in row[:3])
-    st.latex(
+    formulas(
         rf"x_{{{position}}} = E[\mathrm{{id}}_{{{position}}}] = E[{grouped(token_id)}] = "
-        rf"({numbers}, \dots), \qquad E \in \mathbb{{R}}^{{{grouped(facts.vocabulary)} \times "
-        rf"{facts.width}}}"
+        rf"({numbers}, \dots)",
+        rf"E \in \mathbb{{R}}^{{{grouped(facts.vocabulary)} \times {facts.width}}}",
     )
     st.markdown(
         f"- A look-up, no calculation. It is the same as a product of a vector with a single 1 at "
@@ -70,15 +71,15 @@ def show_rope(
     pairs = len(wavelengths)
     st.markdown("#### From position to angle (RoPE)")
     first_index, second_index = pair_latex(rotated.pairing, pairs)
-    st.latex(
+    formulas(
         rf"\begin{{pmatrix}} q'_{{{first_index}}} \\ q'_{{{second_index}}} \end{{pmatrix}} = "
         r"\begin{pmatrix} \cos p\,\omega_i & -\sin p\,\omega_i \\ "
         r"\sin p\,\omega_i & \cos p\,\omega_i \end{pmatrix} "
-        rf"\begin{{pmatrix}} q_{{{first_index}}} \\ q_{{{second_index}}} \end{{pmatrix}}, \qquad "
+        rf"\begin{{pmatrix}} q_{{{first_index}}} \\ q_{{{second_index}}} \end{{pmatrix}}",
         r"\omega_i = \theta^{-2i/"
         + str(2 * pairs)
         + "}"
-        + (rf",\quad \theta = {grouped(round(facts.rope_theta))}" if facts.rope_theta else "")
+        + (rf",\quad \theta = {grouped(round(facts.rope_theta))}" if facts.rope_theta else ""),
     )
     first, last = 360 * position / wavelengths[0], 360 * position / wavelengths[-1]
     st.markdown(

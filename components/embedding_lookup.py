@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import unescape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from components import theme
 from components.bars import bars
 from components.chart import chart, frame, packed, token_labels
 from components.heatmap import heatmap
+from components.layout import side_by_side
 from components.numbers import percent
 from components.strips import strip
 from components.text import markdown, visible
@@ -58,7 +60,7 @@ def show(found: LookUp, pieces: Sequence[bytes], index: int, *, tied: bool) -> N
     piece = pieces[index]
     show_row(found.row, index=index, token_id=found.token_id, piece=piece)
     show_ties(found.row, found.head_row, found.logit, piece, tied=tied)
-    left, right = st.columns(2)
+    left, right = side_by_side(1, 1)
     with left:
         figure = nearest_figure(found.near, found.near_pieces, piece, "nearest")
         chart(figure, key="nearest", alt="The tokens with the most similar rows and their cosines")
@@ -161,6 +163,27 @@ def cosine_figure(cosines: Array, pieces: Sequence[bytes], selected: int, key: s
     )
 
 
+def apart(points: Array, names: Sequence[str], *, first: Array) -> list[str]:
+    """Return the names, "" for those that would be written over another; a hover shows them all.
+
+    Args:
+        points: [N, 2], where they stand.
+        names: one a point, escaped.
+        first: the order in which they get their place.
+    """
+    # Where the names stand on the screen: on a plot of about this many pixels.
+    low, high = points.min(axis=0), points.max(axis=0)
+    at = (points - low) / np.maximum(high - low, 1e-9) * np.array([340.0, 300.0])
+    shown = [""] * len(names)
+    taken: list[tuple[float, float, float]] = []
+    for index in (int(i) for i in first):
+        x, y, half = float(at[index, 0]), float(at[index, 1]), 4.0 * len(unescape(names[index]))
+        if all(abs(x - x2) > half + half2 or abs(y - y2) > 15 for x2, y2, half2 in taken):
+            shown[index] = names[index]
+            taken.append((x, y, half))
+    return shown
+
+
 def map_figure(
     flat: EmbeddingMap, pieces: Sequence[bytes], selected_id: int, key: str
 ) -> go.Figure:
@@ -189,12 +212,13 @@ def map_figure(
             x=packed(flat.points[:, 0]),
             y=packed(flat.points[:, 1]),
             mode="markers+text" if len(pieces) <= LABELLED else "markers",
-            text=names,
+            text=apart(flat.points, names, first=np.argsort(np.negative(sizes), kind="stable")),
+            hovertext=names,
             textposition="top center",
             textfont={"size": 12, "color": theme.TEXT},
             marker={"size": sizes, "color": colours},
             customdata=flat.ids.astype(np.int32),
-            hovertemplate="%{text}<br>id %{customdata}<extra></extra>",
+            hovertemplate="%{hovertext}<br>id %{customdata}<extra></extra>",
         )
     )
     for name, axis, part in (

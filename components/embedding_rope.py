@@ -14,6 +14,7 @@ from components import bound, state
 from components.chart import chart, token_labels
 from components.clock import clock
 from components.heatmap import rope_table, selected_cell
+from components.layout import side_by_side
 from components.lines import lines, selected_point
 from components.model_words import pair_members, pair_words
 from components.text import markdown, visible
@@ -72,7 +73,7 @@ def show(facts: RopeFacts, pieces: Sequence[bytes], token: int, layer: int, head
         alt=f"RoPE angles by position and pair (numbers {words})",
         on_select=chosen_cell,
     )
-    left, right = st.columns(2)
+    left, right = side_by_side(1, 1)
     with left:
         show_hands(facts.head, pieces, token, pair)
     with right:

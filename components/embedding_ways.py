@@ -11,6 +11,7 @@ import streamlit as st
 
 from components.chart import chart, token_labels
 from components.heatmap import heatmap, turned_away
+from components.layout import THIRD, side_by_side
 from components.model_words import pair_words
 from components.strips import robust_limit, strip
 from components.text import markdown, visible
@@ -80,7 +81,7 @@ def show(
         context: the longest text that the model was trained for.
         rotated: which numbers its RoPE turns together, if it has one.
     """
-    first, second, third = st.columns(3)
+    first, second, third = side_by_side(1, 1, 1)
     with first:
         st.markdown("##### Sinusoidal")
         _draw(sinusoidal, "waves", "Waves, from a formula")
@@ -116,7 +117,7 @@ def _show_rope(angles: Array | None, context: int, rotated: RotatedPairs | None)
         figure = table_figure(
             degrees, title="Turns of q and k", key="ways_rope", high=180.0, turned=True
         )
-        chart(figure, key="ways_rope", alt=f"RoPE angles by position and pair{pair}")
+        chart(figure, key="ways_rope", alt=f"RoPE angles by position and pair{pair}", room=THIRD)
     else:
         st.info("The running model has no RoPE, so there are no angles of its own to show.")
     st.markdown(
@@ -130,7 +131,7 @@ def _show_rope(angles: Array | None, context: int, rotated: RotatedPairs | None)
 
 def _draw(values: Array, name: str, title: str) -> None:
     key = f"ways_{name}"
-    chart(table_figure(spread(values), title=title, key=key), key=key, alt=title)
+    chart(table_figure(spread(values), title=title, key=key), key=key, alt=title, room=THIRD)
     if values.shape[1] > ENTRIES:
         st.caption(f"{ENTRIES} of {values.shape[1]} entries, evenly spread.")
 

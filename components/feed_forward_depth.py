@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from components.layout import formulas
 from components.numbers import percent
 
 if TYPE_CHECKING:
@@ -74,18 +75,16 @@ def _block_formula(shape: Architecture) -> None:
         if shape.gated
         else (rf"{act}(x W_\mathrm{{up}} + b)")
     )
-    st.latex(
-        rf"\mathrm{{neurons}} = {inner}, \qquad "
-        r"\mathrm{mlp\_out} = \mathrm{neurons}\, W_\mathrm{down}"
+    formulas(
+        rf"\mathrm{{neurons}} = {inner}",
+        r"\mathrm{mlp\_out} = \mathrm{neurons}\, W_\mathrm{down}",
     )
     pre, mid, post = (rf"\mathrm{{resid\_{point}}}" for point in ("pre", "mid", "post"))
     attn, mlp = r"\mathrm{attn}", r"\mathrm{mlp}"
     if shape.parallel:
         st.latex(rf"{post} = {pre} + {attn}({norm}({pre})) + {mlp}({norm}({pre}))")
         return
-    st.latex(
-        rf"{mid} = {pre} + {attn}({norm}({pre})), \qquad {post} = {mid} + {mlp}({norm}({mid}))"
-    )
+    formulas(f"{mid} = {pre} + {attn}({norm}({pre}))", f"{post} = {mid} + {mlp}({norm}({mid}))")
 
 
 def _neuron_sum(shape: Architecture, run: TokenNeurons, neuron: int) -> str:

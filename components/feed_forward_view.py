@@ -12,6 +12,7 @@ import streamlit as st
 from components import bound, state
 from components.bars import bars
 from components.chart import chart, chosen_index
+from components.layout import THIRD
 from components.numbers import percent
 from components.signed_bars import signed_bars
 from components.text import markdown, visible
@@ -136,6 +137,7 @@ def show_neuron(
             ),
             key=f"pushed_{name}",
             alt=f"Tokens that neuron {neuron} pushes {name}",
+            room=THIRD,
         )
 
 

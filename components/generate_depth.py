@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.answer_surprise import bits_of
+from components.layout import formulas
 from components.numbers import percent, size
 from components.text import markdown, visible
 
@@ -27,9 +28,9 @@ def show(cache: CacheSize, prompt_tokens: int, answer: Answer) -> None:
         answer: the tokens that are shown on the page, perhaps none.
     """
     st.markdown("#### The loop")
-    st.latex(
-        r"x_{t+1} \sim \mathrm{chain}\big(\mathrm{logits}(x_1, \dots, x_t)\big), \qquad "
-        r"P(\text{answer} \mid \text{prompt}) = \prod_t p(x_{t+1} \mid x_1, \dots, x_t)"
+    formulas(
+        r"x_{t+1} \sim \mathrm{chain}\big(\mathrm{logits}(x_1, \dots, x_t)\big)",
+        r"P(\text{answer} \mid \text{prompt}) = \prod_t p(x_{t+1} \mid x_1, \dots, x_t)",
     )
     if answer:
         _this_answer(answer)
@@ -61,10 +62,10 @@ def _this_answer(answer: Answer) -> None:
     shown = answer[:3]
     factors = r" \cdot ".join(f"{part.step.raw_probability:.3f}" for part in shown)
     dots = r" \cdots" if len(answer) > len(shown) else ""
-    st.latex(
-        rf"P = {factors}{dots} = 2^{{-{sum(bits):.1f}}}, \qquad "
+    formulas(
+        rf"P = {factors}{dots} = 2^{{-{sum(bits):.1f}}}",
         rf"\text{{{sum(bits):.1f} bits over {len(answer)} tokens: "
-        rf"{sum(bits) / len(answer):.2f} a token}}"
+        rf"{sum(bits) / len(answer):.2f} a token}}",
     )
     least = min(answer, key=lambda part: part.step.raw_probability)
     st.markdown(

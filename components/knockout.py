@@ -14,6 +14,7 @@ from components import bound, state, theme
 from components.bars import bars
 from components.chart import chart
 from components.heatmap import heatmap, selected_cell
+from components.layout import side_by_side
 from components.lines import lines
 from components.numbers import percent
 from components.text import markdown, visible
@@ -110,7 +111,7 @@ def show_difference(found: Difference, bytes_of: BytesOf, edited: str) -> None:
     ids = [int(i) for i in found.ids]
     pieces = [bytes_of(i) for i in ids]
     high = float(max(found.before.max(), found.after.max()))
-    left, right = st.columns(2, gap="medium")
+    left, right = side_by_side(1, 1)
     with left:
         top = visible(bytes_of(int(found.lens_top_before[-1])), limit=14)
         chart(

@@ -11,6 +11,7 @@ import streamlit as st
 from components import state
 from components.bars import bars, selected_token
 from components.chart import chart
+from components.layout import side_by_side
 from components.numbers import percent
 from components.text import markdown
 
@@ -33,7 +34,7 @@ def top_bars(best: TopTokens, pieces: Sequence[bytes], selected: int) -> None:
             st.session_state[LOOK_UP] = ""
 
     gap = float(best.logits[0] - best.logits[1]) if len(ids) > 1 else 0.0
-    left, right = st.columns(2)
+    left, right = side_by_side(1, 1)
     with left:
         title = f"Scores (logits): the best leads by {gap:.2f}"
         figure = bars(ids, pieces, best.logits, title=title, key="logits", percent=False,

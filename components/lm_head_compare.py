@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components import theme
+from components import layout, theme
 from components.bars import bars
 from components.chart import chart, frame
 from components.text import plotly as escape
@@ -26,7 +26,8 @@ def side_by_side(
 ) -> None:
     """Draw the likeliest tokens of two prompts on the same scale."""
     high = max(float(top.probabilities[0]) for top in tops)
-    for number, (column, text, top) in enumerate(zip(st.columns(2), prompts, tops, strict=True)):
+    columns = layout.side_by_side(1, 1)
+    for number, (column, text, top) in enumerate(zip(columns, prompts, tops, strict=True)):
         ids = [int(i) for i in top.ids]
         title = f"After “{visible(text, limit=30)}”"
         with column:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engine.tokenizer import Token
 
 PRESET, KEPT = "order_preset", "kept_settings"
-WIDTH = 314
+WIDTH = 272
 """Of a card, in pixels: three fit side by side on a projector, two on a small screen."""
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from components.layout import formulas
 from components.tokenizer_card import Totals, groups
 
 if TYPE_CHECKING:
@@ -25,12 +26,13 @@ def show(counted: Totals, vocabulary: int, missing: int, digits: int) -> None:
     """
     bits = math.log2(vocabulary)
     st.markdown("#### The rule")
-    st.latex(
+    formulas(
         r"\text{text} \xrightarrow{\text{UTF-8}} \text{bytes} \xrightarrow{\text{split}} "
+        r"\text{pre-tokens}",
         r"\text{pre-tokens} \xrightarrow{\text{merge}} \text{tokens} \xrightarrow{\text{look up}} "
         rf"\text{{ids}} \in \{{0, \dots, {vocabulary - 1:,}\}}^{{{counted.tokens}}}".replace(
             ",", "{,}"
-        )
+        ),
     )
     st.markdown(
         "Inside each pre-token the pair of neighbours that training merged earliest (the lowest "

@@ -9,6 +9,7 @@ import streamlit as st
 
 from components import theme
 from components.chart import chart, share_format
+from components.layout import side_by_side
 from components.lines import lines
 from components.numbers import percent
 from components.text import html, visible
@@ -71,7 +72,7 @@ def learn_curves(names: Sequence[str], steps: Sequence[LearnStep], *, key: str) 
     """Draw the probabilities of the competing answers and the loss, by step."""
     title = learn_title(names, steps)
     series = {name: [s.competing[i] for s in steps] for i, name in enumerate(names)}
-    left, right = st.columns([1.6, 1])
+    left, right = side_by_side(1, 1)
     with left:
         figure = lines(series, title=title, key=key, x_title="step", y_title="probability")
         figure.update_yaxes(range=[0, 1.02], tickformat=share_format())
@@ -110,7 +111,7 @@ def preference_title(steps: Sequence[PreferenceStep]) -> str:
 def preference_curves(steps: Sequence[PreferenceStep], *, key: str) -> None:
     """Draw the log-probabilities of both answers, the margin and the distance from the start."""
     title = preference_title(steps)
-    left, right = st.columns([1.6, 1])
+    left, right = side_by_side(1, 1)
     with left:
         series = {"chosen": [s.chosen for s in steps], "rejected": [s.rejected for s in steps]}
         figure = lines(
@@ -159,7 +160,7 @@ def tiny_result(
     losses: Mapping[int, float], samples: Mapping[int, str], chance: float, *, key: str
 ) -> None:
     """Draw the loss of the tiny transformer and what it writes, side by side."""
-    left, right = st.columns([1.1, 1])
+    left, right = side_by_side(1, 1)
     with left:
         tiny_curve(losses, chance, key=key)
     with right:

@@ -12,6 +12,7 @@ from components.attention_cell import show_cell
 from components.attention_steps_view import choose_step, show_step
 from components.chart import chart
 from components.heatmap import selected_cell
+from components.layout import side_by_side
 from components.mosaic import selected_head
 from components.text import markdown
 from engine import attention
@@ -81,7 +82,7 @@ def one_head(options: attention_view.Options) -> None:
     )
     title = attention_figures.head_title(layer, head, shares)
     st.markdown(f"#### {markdown(title)}")
-    picture, words = st.columns([2, 1], gap="medium")
+    picture, words = side_by_side(2, 1)
     with picture:
         if options.picture == attention_view.ARCS:
             arcs.arcs(

@@ -17,6 +17,7 @@ from components import (
     state,
 )
 from components.chart import chart
+from components.layout import FULL, side_by_side
 from engine import feed_forward, lens, lm_head
 from engine.attention_steps import head_outputs
 from engine.attribution import attribution
@@ -73,7 +74,7 @@ def neurons() -> None:
     """Draw the chosen token's strongest neurons in this layer."""
     run = feed_forward.token_neurons(trace, layer, token)
     strongest = feed_forward.strongest(run, feed_forward_view.SHOWN_NEURONS).tolist()
-    left, right = st.columns([1.5, 1], gap="medium")
+    left, right = side_by_side(2, 1)
     with left:
         neuron = feed_forward_view.show_neurons(run, strongest, pieces[token], gated=shape.gated)
     with right:
@@ -87,13 +88,13 @@ def neurons() -> None:
 def stream() -> None:
     """Draw how long the vectors are, layer by layer, and how they turn."""
     choose = partial(residual_stream.choose_layer, layers=shape.layers)
-    left, right = st.columns([2, 1], gap="medium")
+    left, right = side_by_side(2, 1)
     figure = residual_stream.norm_figure(norms, token, pieces, layer, key="norms")
     with left:
         chart(figure, key="norms", alt="Length of the residual stream by layer", on_select=choose)
     with right:
         residual_stream.norm_words(norms, trace.mlp_out, token, pieces, layer)
-    left, right = st.columns(2, gap="medium")
+    left, right = side_by_side(1, 1)
     figure = residual_stream.added_figure(norms, token, layer, key="added")
     with left:
         chart(figure, key="added", alt="Length of what each layer adds", on_select=choose)
@@ -109,28 +110,25 @@ def answer() -> None:
     places = answer_view.window(len(live.ids), token)
     with st.spinner("Reading every layer …"):
         grid = derived.lens_grid(live.model.source, live.ids, places)
-    left, right = st.columns([1.4, 1], gap="medium")
-    with left:
-        figure = answer_view.lens_figure(
-            grid,
-            pieces,
-            tokenizer.bytes_of,
-            selected=(layer, places.index(token)),
-            title=answer_view.lens_title(grid, places.index(token), tokenizer.bytes_of),
-            key="lens",
-        )
-        choose = partial(answer_view.choose_reading, grid=grid)
-        chart(figure, key="lens", alt="The likeliest token after every block", on_select=choose)
-    with right:
-        chosen = answer_view.answer_selector(
-            [int(i) for i in best], tokenizer.bytes_of, tokenizer.encode
-        )
-        answer_view.show_token(
-            lens.token_path(trace, chosen, token),
-            attribution(trace, chosen, token),
-            tokenizer.bytes_of(chosen),
-            layer=layer,
-        )
+    figure = answer_view.lens_figure(
+        grid,
+        pieces,
+        tokenizer.bytes_of,
+        selected=(layer, places.index(token)),
+        title=answer_view.lens_title(grid, places.index(token), tokenizer.bytes_of),
+        key="lens",
+    )
+    choose, alt = partial(answer_view.choose_reading, grid=grid), "The top token after every block"
+    chart(figure, key="lens", alt=alt, on_select=choose, room=FULL)
+    chosen = answer_view.answer_selector(
+        [int(i) for i in best], tokenizer.bytes_of, tokenizer.encode
+    )
+    answer_view.show_token(
+        lens.token_path(trace, chosen, token),
+        attribution(trace, chosen, token),
+        tokenizer.bytes_of(chosen),
+        layer=layer,
+    )
 
 
 def in_depth() -> None:

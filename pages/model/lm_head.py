@@ -9,6 +9,7 @@ from components import bound, state
 from components import lm_head as view
 from components import lm_head_figures as figures
 from components.chart import chart
+from components.layout import side_by_side
 from components.lm_head_depth import in_depth_words
 from components.numbers import percent
 from components.text import markdown, visible
@@ -54,7 +55,7 @@ def everything() -> None:
     half, most = (distribution.tokens_for_mass(mass, share) for share in (0.5, 0.9))
     choices = distribution.effective_choices(scores.entropy_bits)
     view.entropy_words(scores.entropy_bits, choices, len(logits))
-    left, right = st.columns(2)
+    left, right = side_by_side(1, 1)
     first = int(best.ids[0])
     marks = [(name_of(first), float(logits[first]))]
     if selected() != first:

@@ -10,6 +10,7 @@ from components import bound, kv_cache, state
 from components.chart import chart
 from components.cost_lanes import cost_lines
 from components.kv_sharing import selected_query_head, sharing_figure
+from components.layout import side_by_side
 
 if TYPE_CHECKING:
     from engine.step_costs import StepCost
@@ -32,7 +33,7 @@ def show(live: Live, trace: Trace, head: int) -> None:
     from engine.kv_cache import KNOWN_MODELS, size_of
 
     size = size_of(live.model)
-    left, right = st.columns([1.3, 1], gap="medium")
+    left, right = side_by_side(1, 1)
     with left:
         chart(
             kv_cache.cache_figure(trace.k, [t.data for t in live.tokens], size, key="cache"),
@@ -92,7 +93,7 @@ def race(live: Live) -> None:
     else:
         kept, found = st.session_state.get(RESULTS, (None, []))
         results = found if kept == request else []
-    left, right = st.columns([1.2, 1], gap="medium")
+    left, right = side_by_side(1, 1)
     if results:
         with left:
             chart(

@@ -17,6 +17,7 @@ from components.bars import bars
 from components.beam_view import comparison_table, score_words, tree_figure
 from components.chart import chart
 from components.cumulative_bar import cumulative_bar
+from components.layout import side_by_side
 from components.sampling_draws import counts_chart, explain_test, same_seed
 from components.sampling_presets import PRESETS, settings_of
 from components.sampling_sweeps import nucleus_figure, temperature_figure
@@ -79,7 +80,7 @@ def sweep_view(live: Live, settings: sampling.SamplingSettings, name_of: Names) 
         return
     rows = [(live.request.prompt, live.trace().logits), (second, other)]
     temperatures = [round(0.05 * step, 2) for step in range(1, 61)]
-    for number, (column, (text, logits)) in enumerate(zip(st.columns(2), rows, strict=True)):
+    for number, (column, (text, logits)) in enumerate(zip(side_by_side(1, 1), rows, strict=True)):
         sweep = sampling_lab.temperature_sweep(logits, temperatures, 5)
         low, high = sweep.entropy_bits[0], sweep.entropy_bits[-1]
         title = f"“{visible(text, limit=28)}”: {low:.1f} to {high:.1f} bits"
@@ -108,7 +109,7 @@ def compare_view(live: Live, chain: sampling.SamplingSettings, name_of: Names) -
     options = [CHAIN, *(preset.name for preset in PRESETS)]
     logits = live.trace().logits
     chosen: list[tuple[str, sampling.SamplingSettings]] = []
-    columns = st.columns(2)
+    columns = side_by_side(1, 1)
     for column, (label, key, start) in zip(columns, SIDES, strict=True):
         with column:
             name = bound.choice(label, options, default=start, key=key, draw=st.selectbox)

@@ -32,7 +32,7 @@ def gpt2_folder(tmp_path_factory) -> Path:
 
 def titles(at) -> list[str]:
     specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
-    return [spec["layout"]["title"]["text"] for spec in specs]
+    return [spec["layout"]["title"]["text"].replace("<br>", " ") for spec in specs]
 
 
 def test_the_row_is_that_of_the_chosen_tokens_id(open_app):

@@ -228,8 +228,8 @@ def test_a_sweep_is_drawn_in_bits_and_unknown_heads_are_left_out():
 
 def test_the_lens_shows_a_window_with_the_chosen_token():
     assert answer_view.window(5, 2) == (0, 1, 2, 3, 4)
-    assert answer_view.window(40, 3) == tuple(range(12))
-    assert answer_view.window(40, 39) == tuple(range(28, 40))
+    assert answer_view.window(40, 3) == tuple(range(8))
+    assert answer_view.window(40, 39) == tuple(range(32, 40))
 
 
 def test_when_the_answer_settles():
@@ -268,7 +268,7 @@ def test_the_picture_of_a_block_follows_the_model():
     hues = {box["key"]: box["colour"] for box in data["boxes"]}
     assert (hues["attention"], hues["mlp"]) == (theme.ATTENTION, theme.FEED_FORWARD)
     assert hues["resid_pre"] == hues["resid_post"] == data["stream"] == theme.STREAM
-    assert {"x": 318, "y": 54, "text": "2.0", "anchor": "middle"} in data["labels"]
+    assert {"x": 212, "y": 54, "text": "2.0", "anchor": "middle"} in data["labels"]
     gpt = shape(norm="LayerNorm", activation="gelu_new", gated=False)
     boxes = block_picture.picture_data(gpt, block(parallel=True), selected="mlp")["boxes"]
     assert [box["text"] for box in boxes[2:]] == ["LayerNorm", "Attention", "LayerNorm", "GELU MLP"]
