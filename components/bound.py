@@ -7,7 +7,7 @@ stood there and what it is now. The names, ranges and lengths are in `components
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 Option = TypeVar("Option")
-Bind = Literal["query-params"] | None
-Wrong = tuple[Any, str] | None
-"""What a widget gets in place of a wrong value, and a sentence on it; None if nothing is wrong."""
+Wrong = tuple[int | float | None, str] | None
+"""What the link gets in place of a wrong value (None: nothing, the widget's own start counts), and
+a sentence on it; None if nothing is wrong."""
 
 
 def choice(
@@ -51,16 +51,16 @@ def choice(
 
     def check(value: str) -> Wrong:
         notice = _not_one_of(label, value, names, spell(start))
-        return (start, notice) if notice else None
+        return (None, notice) if notice else None
 
-    bind = _bind(key, check)
+    _check(key, check)
     if draw in (st.segmented_control, st.pills):
         look |= {"default": start, "required": True}
     elif draw == st.select_slider:
         look |= {"value": start}
     else:
         look |= {"index": options.index(start)}
-    chosen: Option = draw(label, options, format_func=spell, key=key, bind=bind, **look)
+    chosen: Option = draw(label, options, format_func=spell, key=key, bind="query-params", **look)
     return chosen
 
 
@@ -69,10 +69,10 @@ def tabs(label: str, names: Sequence[str], *, key: str) -> Sequence[TabContainer
 
     def check(value: str) -> Wrong:
         notice = _not_one_of(label, value, names, names[0])
-        return (names[0], notice) if notice else None
+        return (None, notice) if notice else None
 
-    bind = _bind(key, check)
-    return st.tabs(names, key=key, bind=bind, on_change="rerun")
+    _check(key, check)
+    return st.tabs(names, key=key, bind="query-params", on_change="rerun")
 
 
 def toggle(label: str, *, key: str, **look: Any) -> bool:
@@ -80,9 +80,10 @@ def toggle(label: str, *, key: str, **look: Any) -> bool:
 
     def check(value: str) -> Wrong:
         notice = _not_one_of(label, value.lower(), ("true", "false"), "false")
-        return (False, notice) if notice else None
+        return (None, notice) if notice else None
 
-    return st.toggle(label, key=key, bind=_bind(key, check), **look)
+    _check(key, check)
+    return st.toggle(label, key=key, bind="query-params", **look)
 
 
 def slider(entry: state.Limit, *, label: str | None = None, **look: Any) -> int | float:
@@ -99,11 +100,19 @@ def slider(entry: state.Limit, *, label: str | None = None, **look: Any) -> int 
         changed, notices = state.check_link({entry.key: given}, (entry,))
         return (changed[entry.key], notices[0]) if changed else None
 
-    bind = _bind(entry.key, check)
+    _check(entry.key, check)
     step = entry.number(entry.step)
     end, off = (high, False) if high > low else (low + step, True)
     drawn = st.slider(
-        label or entry.label, low, end, start, step, key=entry.key, bind=bind, disabled=off, **look
+        label or entry.label,
+        low,
+        end,
+        start,
+        step,
+        key=entry.key,
+        bind="query-params",
+        disabled=off,
+        **look,
     )
     return entry.number(drawn)
 
@@ -115,14 +124,14 @@ def text(label: str, default: str = "", *, key: str, area: bool = False, **look:
     def check(value: str) -> Wrong:
         if len(value) <= most:
             return None
-        return default, (
+        return None, (
             f"{label} in the link has {len(value):,} characters; at most {most:,} are taken, so "
             "it is now what it is at first."
         )
 
     draw = st.text_area if area else st.text_input
-    bind = _bind(key, check)
-    return str(draw(label, default, key=key, bind=bind, max_chars=most, **look) or "")
+    _check(key, check)
+    return str(draw(label, default, key=key, bind="query-params", max_chars=most, **look) or "")
 
 
 def number(key: str, label: str, high: int) -> int | None:
@@ -173,21 +182,23 @@ def show_notices() -> None:
         st.toast(markdown(notice), icon=":material/link:", duration="long")
 
 
-def _bind(key: str, check: Callable[[str], Wrong]) -> Bind:
-    """Return how a widget is to be bound in this run, having checked the link's value.
+def _check(key: str, check: Callable[[str], Wrong]) -> None:
+    """Check the link's value of a widget that is drawn next; put it right and run again.
 
-    A wrong value would be taken as far as it goes (a long text cut, 2.5 read as 2). So the widget
-    stays unbound until the next run, which takes the wrong value out of the address.
+    A widget would take a wrong value as far as it goes (a long text cut, 2.5 read as 2), whatever
+    stands in the session. So the address is put right before the widget is drawn.
     """
     value = _from_link(key)
-    wrong = None if value is None else check(value)
+    wrong = None if value is None or key not in st.query_params else check(value)
     if wrong is None:
-        return "query-params"
+        return
     right, notice = wrong
-    st.session_state[key] = right
-    st.session_state[state.PENDING] = {**st.session_state.get(state.PENDING, {}), key: right}
     _say(notice)
-    return None
+    if right is None:
+        del st.query_params[key]
+    else:
+        st.query_params[key] = str(right)
+    st.rerun()
 
 
 def _from_link(key: str) -> str | None:
