@@ -12,7 +12,7 @@ from benchmarks.table import Row, as_markdown
 from engine.errors import EngineError
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
-NAMES = ("tracing", "decoding", "browsing")
+NAMES = ("tracing", "decoding", "speculating", "browsing")
 
 
 def report(rows: list[Row]) -> str:

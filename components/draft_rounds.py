@@ -100,7 +100,7 @@ def round_words(part: DraftRound) -> str:
         text = markdown(told(part.last, part.source))
         lines.append(f"- {markdown(visible(part.last.data))}: {text}")
     if not part.proposed:
-        lines.insert(0, "- The draft found nothing to guess, so this is a plain step.")
+        lines.insert(0, "- Nothing was guessed, so this is a plain step.")
     return "\n".join(lines)
 
 

@@ -51,6 +51,21 @@ def rule(part: DraftRound | None, summed: Pay | None, k: int) -> None:
 
 def rest() -> None:
     """Write what is the same for every prompt."""
+    st.markdown("#### The drafts here")
+    st.markdown(
+        "- **Prompt lookup** is no model: it looks for the last three tokens (or two, or one) in "
+        "the text so far and guesses what followed them there. Its q is 1 for that token.\n"
+        "- **Early exit** is the model itself, cut after N blocks, with its own final norm and LM "
+        "head. No block was trained for that, so it needs many of them to be right.\n"
+        "- **Distilled** is one block, trained for nothing but this, on texts that this model "
+        "wrote. It reads the embedding of the last token and the model's last hidden state before "
+        "it, which already holds what the model thinks comes next. Its LM head is the model's own, "
+        "cut to the 8,192 most used tokens: q is 0 for the others, and p − q redraws them. It "
+        "exists for the default model alone, and guesses from the second round on, when the model "
+        "has read the prompt. On twelve questions that it had never seen, 37 % of its guesses were "
+        "accepted (42 % at temperature 0). Where a check of two tokens costs 1.4 plain steps, as "
+        "on the machine where this was measured, that is too few to be faster."
+    )
     st.markdown("#### Shapes")
     st.markdown(
         "- A plain step multiplies every matrix by one row, [1, D]; a check by k + 1 rows. Either "
@@ -61,7 +76,8 @@ def rest() -> None:
     st.markdown("#### What large models do differently")
     st.markdown(
         "- Their drafts are 10 to 50 times smaller models of the same family, or extra heads on "
-        "the model itself (Medusa, EAGLE, multi-token prediction), trained for nothing else.\n"
+        "the model itself (Medusa, EAGLE, multi-token prediction), trained for nothing else. The "
+        "distilled draft here is built like EAGLE's.\n"
         "- They guess a tree of continuations and check all of its branches in one pass.\n"
         "- On a busy server the gain shrinks: many users' tokens already share each pass."
     )

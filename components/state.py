@@ -80,6 +80,7 @@ ANSWER_VIEW = "closer"
 DRAFT = "draft"
 EXIT_LAYERS = "exit_layers"
 GUESSES = "guesses"
+DRAFT_QUESTION = "draft_question"
 
 GUARD = "guard"
 GUARD_WORD = "guard_word"
@@ -148,6 +149,7 @@ LIMITS: tuple[Limit, ...] = (
 """Numbers that every page shares: checked as soon as a session begins."""
 
 PAGE_LIMITS: tuple[Limit, ...] = (
+    Limit(GUESSES, "k, guesses a round", 1, 8, 4, 1, whole=True),
     Limit(RACE_STEPS, "Tokens to write", 2, 64, 16, 1, whole=True),
     Limit(BEAM_WIDTH, "Width", 1, 5, 3, 1, whole=True),
     Limit(BEAM_TOKENS, "Tokens", 1, 12, 6, 1, whole=True),
@@ -161,7 +163,7 @@ PAGE_LIMITS: tuple[Limit, ...] = (
 LONGEST: Mapping[str, int] = {
     STOP: 400,
     EDITS: 2_000,
-    LOGIT_BIAS: 2_000,
+    LOGIT_BIAS: 8_000,
     ORDER: 200,
     ORDER_FIRST: 200,
     ORDER_SECOND: 200,

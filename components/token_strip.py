@@ -152,8 +152,8 @@ def token_strip(
         show_ids: whether the ids stand beneath the pieces.
     """
     selected = checked_index(selected, len(tokens))
-    state = st.session_state.get(key, {})
-    start = window_start(len(tokens), selected, state.get("window"))
+    strip = st.session_state.get(key, {})
+    start = window_start(len(tokens), selected, strip.get("window"))
 
     def picked() -> None:
         index = checked_index(st.session_state[key].get("picked"), len(tokens))

@@ -25,17 +25,21 @@ class CachedPass:
     Nothing outside refers to it: when the run forgets it, the cache is freed.
     """
 
-    def __init__(self, model: LanguageModel, *, rewindable: bool = False) -> None:
+    def __init__(
+        self, model: LanguageModel, *, rewindable: bool = False, keep_states: bool = False
+    ) -> None:
         """Begin with nothing read.
 
         Args:
             model: The model that reads.
             rewindable: Keep every token's keys and values, so that `rewind` can go back. Without it
                 layers with a sliding window keep no more than their window.
+            keep_states: Keep every token's last hidden state too, for a draft that reads it.
         """
         self._model = model
         # Only with the config does a cache know about windows; the mask does so in any case.
         self._cache = DynamicCache() if rewindable else DynamicCache(config=model.network.config)
+        self._states: list[torch.Tensor] | None = [] if keep_states else None
         self.milliseconds = 0.0
         """How long the last pass took, without waiting for its turn."""
 
@@ -58,7 +62,11 @@ class CachedPass:
                 cache=self._cache,
                 use_cache=True,
                 logits_to_keep=last,
+                output_hidden_states=self._states is not None,
             )
+            if self._states is not None:
+                # Of this list the last is what the LM head reads, after the final norm.
+                self._states += output.hidden_states[-1][0].unbind()
             logits: npt.NDArray[np.float32] = output.logits[0, -last:].float().cpu().numpy()
             self.milliseconds = (time.perf_counter() - start) * 1000
         return logits
@@ -71,6 +79,14 @@ class CachedPass:
         surplus = self.tokens - tokens
         if surplus > 0:
             self._cache.crop(-surplus)
+            if self._states is not None:
+                del self._states[tokens:]
+
+    def states_from(self, place: int) -> torch.Tensor:
+        """Return the last hidden states `[tokens - place, width]`, from one place on."""
+        if not self._states:
+            raise ValueError("This pass keeps no states, or has read nothing.")
+        return torch.stack(self._states[place:])
 
     @property
     def tokens(self) -> int:

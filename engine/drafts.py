@@ -39,10 +39,15 @@ class Draft(Protocol):
     """What proposes tokens. It may keep what it read of one text, so it serves one run."""
 
     name: str
+    reads_states: bool
+    """Whether it looks at the target's last hidden states; then `follow` is called first."""
 
     @property
     def milliseconds(self) -> float:
         """How long the last call took, without waiting for its turn."""
+
+    def follow(self, target: CachedPass) -> None:
+        """Look at the target's states, which this pass keeps, from now on."""
 
     def propose(
         self, context: Sequence[int], k: int, settings: SamplingSettings, uniform: Uniform
@@ -58,7 +63,16 @@ class Draft(Protocol):
         """
 
 
-class PromptLookup:
+class OwnEyes:
+    """A draft that needs nothing of the target."""
+
+    reads_states = False
+
+    def follow(self, target: CachedPass) -> None:
+        """Look at nothing."""
+
+
+class PromptLookup(OwnEyes):
     """Guess that what followed the last few tokens before follows them again.
 
     Source: Saxena, "Prompt lookup decoding" (2023). It costs nothing, and it is right where a text
@@ -108,7 +122,7 @@ def continuation(context: Sequence[int], k: int, longest: int = 3) -> list[int]:
     return []
 
 
-class ModelDraft:
+class ModelDraft(OwnEyes):
     """A model with the same vocabulary: another one, or the target's own first layers."""
 
     def __init__(self, model: LanguageModel, vocabulary: int) -> None:

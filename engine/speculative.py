@@ -156,7 +156,8 @@ class _Run:
         self.settings = settings
         self.uniform = uniform
         self.ids = prompt
-        self.sequence = CachedPass(target, rewindable=True)
+        self.sequence = CachedPass(target, rewindable=True, keep_states=draft.reads_states)
+        draft.follow(self.sequence)
         self.checking_since = 0.0
 
     def guess(self, count: int) -> list[Proposal]:

@@ -6,12 +6,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import importlib
 import os
 import socket
 import sys
+import threading
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # started by its path, it finds only its own folder
 FIRST_PORT = 8501
 TRIES = 50
 
@@ -58,6 +62,23 @@ def arguments(app: Path, host: str, port: int, *, browser: bool) -> list[str]:
     ]
 
 
+def warm_up() -> threading.Thread:
+    """Begin to import what the model needs, on a thread of its own.
+
+    That takes seconds. The server listens and the browser opens meanwhile, which need little of
+    this process; whoever imports the same after that waits for what is not there yet.
+    """
+
+    def load() -> None:
+        # What is wrong with an import is said on the page, by the loader that needs it.
+        with contextlib.suppress(Exception):
+            importlib.import_module("engine.model")
+
+    thread = threading.Thread(target=load, name="warm-up", daemon=True)
+    thread.start()
+    return thread
+
+
 def serve(command: list[str]) -> None:
     """Run Streamlit in this process.
 
@@ -74,6 +95,7 @@ def serve(command: list[str]) -> None:
 
     PagesManager.uses_pages_directory = False
     net_util.get_external_ip = lambda: None
+    warm_up()
     cli.main(command, prog_name="streamlit")
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import draft_rounds, speculative_depth, state
+from components import bound, draft_rounds, speculative_depth, state
 from components.chart import chart
 from components.generate_controls import budget_control
 from components.text import markdown
 from engine.errors import EngineError
 from pages.shared import draft_looks, drafting, frame
+
+QUESTIONS = ("When does it pay?", "Same distribution?")
 
 live = frame.live_prompt()
 layers = live.model.architecture.layers
@@ -18,21 +20,14 @@ layers = live.model.architecture.layers
 def controls(running: bool) -> drafting.Choice:
     """Draw the draft, its settings and the buttons."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="draft_controls"):
-        kind = st.segmented_control(
-            *("Draft", drafting.kinds(live)),
-            default=drafting.LOOKUP,
-            required=True,
-            key=state.DRAFT,
-            bind="query-params",
-        )
-        depth = layers // 3
+        kind = bound.choice("Draft", drafting.kinds(live), key=state.DRAFT)
+        depth = max(layers // 3, 1)
         if kind == drafting.EARLY_EXIT and layers > 2:
-            depth = st.slider(
-                *("First N layers", 1, layers - 1, max(layers // 3, 1)),
-                key=state.EXIT_LAYERS,
-                bind="query-params",
+            entry = state.Limit(
+                *(state.EXIT_LAYERS, "First N layers", 1, layers - 1, depth, 1), whole=True
             )
-        k = st.slider("k, guesses a round", 1, 8, 4, key=state.GUESSES, bind="query-params")
+            depth = int(bound.slider(entry))
+        k = int(bound.slider(state.limit(state.GUESSES)))
         budget = budget_control()
         with st.container(horizontal=True, width="content"):
             st.button(
@@ -43,7 +38,7 @@ def controls(running: bool) -> drafting.Choice:
                 on_click=lambda: st.session_state.update({drafting.RACING: True}),
             )
             st.button("Stop", "stop_race", icon=":material/stop_circle:", disabled=not running)
-    return drafting.Choice(kind or drafting.LOOKUP, max(depth, 1), k, budget)
+    return drafting.Choice(kind, depth, k, budget)
 
 
 def race(choice: drafting.Choice) -> None:
@@ -100,13 +95,13 @@ def visual() -> None:
         one_round(choice)
     else:
         st.caption("Press Race: the draft guesses, the model checks, plain decoding runs beside.")
-    pays, same = st.tabs(["When does it pay?", "Same distribution?"], on_change="rerun")
+    pays, same = bound.tabs("Question", QUESTIONS, key=state.DRAFT_QUESTION)
     if pays.open:
         with pays:
             draft_looks.comparison(live, choice)
     if same.open:
         with same:
-            draft_looks.law(live.seed)
+            draft_looks.law(live, choice)
 
 
 def in_depth() -> None:

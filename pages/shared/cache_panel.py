@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from engine.trace import Trace
     from pages.shared.live import Live
 
-CONTEXT = 8_192
 RESULTS = "race_results"
+CONTEXT = 8_192
 """Tokens that the table of sizes is for."""
 
 

@@ -2,46 +2,90 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import streamlit as st
 
 from components import draft_pay
 from components.chart import chart
-from pages.shared import drafting
+from pages.shared import draft_measures, drafting
 from pages.shared.live import Live
 
 
 def comparison(live: Live, choice: drafting.Choice) -> None:
-    """Measure and draw for which k it pays."""
-    running = st.session_state.pop(drafting.COMPARING, False)
+    """Measure and draw which draft pays, and for which k."""
+    wanted: Sequence[drafting.Choice] = st.session_state.pop(draft_measures.COMPARING, ())
+    every = [replace(choice, kind=kind) for kind in drafting.kinds(live)]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            *("Measure k = 1 … 8", "compare"),
-            icon=":material/timer:",
-            disabled=running,
-            on_click=lambda: st.session_state.update({drafting.COMPARING: True}),
-        )
-        st.button("Stop", "stop_compare", icon=":material/stop_circle:", disabled=not running)
-        st.caption("Eight races with this draft and prompt, here and now.")
-    if running:
+        _start("Measure this draft", "compare", draft_measures.COMPARING, [choice], bool(wanted))
+        _start("Measure all drafts", "compare_all", draft_measures.COMPARING, every, bool(wanted))
+        st.button("Stop", "stop_compare", icon=":material/stop_circle:", disabled=not wanted)
+        st.caption("Each with k = 1 … 8, in turns with plain decoding, here and now.")
+    if wanted:
         bar = st.progress(0.0)
-        for k, share in drafting.compare(live, choice):
-            bar.progress((k - 1 + share) / 8, text=f"k = {k} of 8")
+        for name, share in draft_measures.compare(live, wanted):
+            bar.progress(share, text=name)
         st.rerun()
-    found = drafting.pays(live, choice)
+    found = draft_measures.pays(live, choice.budget)
     if found:
         st.markdown(draft_pay.verdict(found))
-        figure = draft_pay.speed_lines(found, key="pays")
-        chart(figure, key="pays", alt="Speed-up against the number of guesses")
+        chart(
+            draft_pay.speed_lines(found, key="pays"),
+            key="pays",
+            alt="Speed-up against the number of guesses, one line a draft",
+        )
         st.dataframe(draft_pay.table(found), hide_index=True, key="pay_table")
 
 
-def law(seed: int) -> None:
-    """Count 20,000 rounds on a small vocabulary."""
+def law(live: Live, choice: drafting.Choice) -> None:
+    """Count: many rounds on a small vocabulary, many runs of this model."""
+    st.markdown("##### A small vocabulary")
     st.markdown("p = [0.6, 0.3, 0.1] and a draft that is far off, q = [0.2, 0.5, 0.3]:")
     if st.button("Count 20,000 rounds", "count_law", icon=":material/functions:"):
         from engine.draft_law import check_law
 
-        found = check_law([0.6, 0.3, 0.1], [0.2, 0.5, 0.3], rounds=20_000, seed=seed)
+        found = check_law([0.6, 0.3, 0.1], [0.2, 0.5, 0.3], rounds=20_000, seed=live.seed)
         st.session_state["law"] = found
     if "law" in st.session_state:
         st.markdown(draft_pay.law_words(st.session_state["law"]))
+    _texts(live, choice)
+
+
+def _texts(live: Live, choice: drafting.Choice) -> None:
+    """Count the first three tokens of this model with the chosen draft."""
+    st.markdown("##### This model, the first three tokens")
+    st.markdown(
+        f"With top-k 3 only 27 texts can come. Passes without a draft give the exact probability "
+        f"of each; {draft_measures.RUNS} runs with the draft above, k = 3, are counted beside it."
+    )
+    running = bool(st.session_state.pop(draft_measures.COUNTING, ()))
+    with st.container(horizontal=True):
+        _start(
+            f"Count {draft_measures.RUNS} runs",
+            *("count_texts", draft_measures.COUNTING, [choice], running),
+        )
+        st.button("Stop", "stop_count", icon=":material/stop_circle:", disabled=not running)
+    if running:
+        bar = st.progress(0.0)
+        for found in draft_measures.count(live, choice):
+            bar.progress(found.runs / draft_measures.RUNS, text=f"{found.runs} runs")
+        st.rerun()
+    counted = draft_measures.texts(live, choice)
+    if counted is not None:
+        st.markdown(draft_pay.texts_words(counted))
+        figure = draft_pay.text_bars(counted, live.model.tokenizer.bytes_of, key="texts")
+        chart(figure, key="texts", alt="How often each text came, beside its exact probability")
+
+
+def _start(
+    label: str, key: str, flag: str, wanted: Sequence[drafting.Choice], running: bool
+) -> None:
+    """Draw a button that asks for a measurement in the run that follows."""
+    st.button(
+        label,
+        key,
+        icon=":material/timer:",
+        disabled=running,
+        on_click=lambda: st.session_state.update({flag: list(wanted)}),
+    )

@@ -13,14 +13,13 @@ from pages.shared.live import Live
 from pages.shared.loading import allowed_sources, wait_for_model
 
 if TYPE_CHECKING:
+    from engine.distilled import DistilledParts
     from engine.draft_costs import Lap, Pay
     from engine.drafts import Draft
 
 RACE = "draft_race"
-PAYS = "draft_pays"
 RACING = "race_wanted"
-COMPARING = "comparison_wanted"
-LOOKUP, EARLY_EXIT = "Prompt lookup", "Early exit"
+LOOKUP, EARLY_EXIT, DISTILLED = "Prompt lookup", "Early exit", "Distilled"
 
 
 @dataclass(frozen=True)
@@ -28,17 +27,29 @@ class Choice:
     """Which draft guesses how many tokens."""
 
     kind: str
-    """`LOOKUP`, `EARLY_EXIT`, or the source of another model."""
+    """`LOOKUP`, `EARLY_EXIT`, `DISTILLED`, or the source of another model."""
     layers: int
     """Of an early exit."""
     k: int
     budget: int
 
+    @property
+    def label(self) -> str:
+        """What a legend calls the draft."""
+        exit_layers = f"{EARLY_EXIT}, {self.layers} layers"
+        return exit_layers if self.kind == EARLY_EXIT else self.kind
+
 
 def kinds(live: Live) -> list[str]:
-    """Return the drafts that there are: other models count if the operator allows them."""
+    """Return the drafts that there are for this model.
+
+    The distilled one was trained for the default model; other models count if the operator allows
+    them.
+    """
+    from engine.distilled import fits
+
     others = [source for source in allowed_sources() if source != live.model.source]
-    return [LOOKUP, EARLY_EXIT, *others]
+    return [LOOKUP, EARLY_EXIT, *([DISTILLED] if fits(live.model) else []), *others]
 
 
 def make(live: Live, choice: Choice) -> Draft:
@@ -47,6 +58,7 @@ def make(live: Live, choice: Choice) -> Draft:
     Raises:
         EngineError: The other model has another vocabulary.
     """
+    from engine.distilled import DistilledDraft
     from engine.drafts import ModelDraft, PromptLookup
     from engine.early_exit import early_exit
 
@@ -55,7 +67,16 @@ def make(live: Live, choice: Choice) -> Draft:
         return PromptLookup(vocabulary, live.model.stop_ids)
     if choice.kind == EARLY_EXIT:
         return ModelDraft(early_exit(live.model, choice.layers), vocabulary)
+    if choice.kind == DISTILLED:
+        return DistilledDraft(live.model, _parts(live.model.source))
     return ModelDraft(wait_for_model(choice.kind), vocabulary)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _parts(source: str) -> DistilledParts:
+    from engine.distilled import load_parts
+
+    return load_parts(wait_for_model(source))
 
 
 def laps(live: Live, choice: Choice) -> tuple[Lap, ...]:
@@ -115,40 +136,6 @@ def run(live: Live, choice: Choice) -> Iterator[tuple[Lap, ...]]:
             found += (lap,)
             st.session_state[RACE] = (_request(live, choice), found)
             yield found
-
-
-def pays(live: Live, choice: Choice) -> tuple[Pay, ...]:
-    """Return what was measured for k = 1, 2, … with this draft."""
-    request, found = st.session_state.get(PAYS, (None, ()))
-    return found if request == _request(live, choice)[:-1] else ()
-
-
-def compare(live: Live, choice: Choice, most: int = 8) -> Iterator[tuple[int, float]]:
-    """Race with k = 1 to `most`; keep each result and yield (k, share of that race)."""
-    from engine.draft_costs import pay, race
-
-    found: tuple[Pay, ...] = ()
-    for k in range(1, most + 1):
-        done = 0
-        laps_of_k: list[Lap] = []
-        racing = race(
-            live.model,
-            make(live, choice),
-            live.ids,
-            live.settings,
-            k=k,
-            max_new_tokens=choice.budget,
-            seed=live.seed,
-        )
-        with contextlib.closing(racing):
-            for lap in racing:
-                laps_of_k.append(lap)
-                done += len(lap.steps)
-                yield k, min(done / choice.budget, 1.0)
-        result = pay(laps_of_k, k)
-        if result is not None:
-            found += (result,)
-            st.session_state[PAYS] = (_request(live, choice)[:-1], found)
 
 
 def _request(live: Live, choice: Choice) -> tuple[Any, ...]:

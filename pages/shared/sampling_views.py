@@ -34,11 +34,10 @@ if TYPE_CHECKING:
 
 Names = Callable[[int], str]
 
-DRAWS = 1000
 TEXTS, BEAMS = "ab_texts", "beams"
+DRAWS = 1000
 FLAT_PROMPT = "Roses are red, violets are"
 CHAIN = "Settings of the chain"
-
 SIDES = (
     ("Settings A", state.SETTINGS_A, "Greedy"),
     ("Settings B", state.SETTINGS_B, "Creative"),

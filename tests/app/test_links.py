@@ -101,6 +101,8 @@ CASES = (
         {state.SAMPLING_VIEW: "Beams"},
     ),
     Case("generate", {state.MAX_NEW_TOKENS: 3, state.STOP: MARKUP}),
+    Case("speculative", {}, {state.DRAFT_QUESTION: "Same distribution?"}),
+    Case("speculative", {state.EXIT_LAYERS: 2, state.GUESSES: 7}, {state.DRAFT: "Early exit"}),
     Case("guardrails", {state.FORGED_ORDER: MARKUP}, {state.GUARD: "Special tokens"}),
     Case(
         "guardrails",
@@ -179,7 +181,9 @@ def test_another_session_on_the_link_shows_the_same(open_app, case):
 
 @each_case
 def test_values_in_a_link_that_cannot_be_fall_back_and_are_named(open_app, case):
-    right = {key: value for key, value in case.values.items() if key == state.PROMPT}
+    # What all pages share is checked, and named, on the page that a session opens first.
+    shared = {entry.key for entry in LIMITS} if case.page != "overview" else set()
+    right = {key: value for key, value in case.values.items() if key in shared | {state.PROMPT}}
     link = {key: wrong(key, value) for key, value in case.values.items() if key not in right}
     at = open_app(case.page, **case.opened, **link)
     assert texts(at).count(" in the link ") == len(link)
@@ -219,6 +223,6 @@ def test_each_page_opens_with_its_picture(open_app):
 
 
 def test_every_name_of_a_link_is_tried_here():
-    # An answer has to be written before there is a closer look at it; drafts have their own test.
-    elsewhere = {state.ANSWER_VIEW, state.DRAFT, state.EXIT_LAYERS, state.GUESSES, state.MODEL}
+    # An answer has to be written before there is a closer look at it.
+    elsewhere = {state.ANSWER_VIEW, state.MODEL}
     assert {key for case in CASES for key in case.values | case.opened} == NAMES - elsewhere

@@ -55,8 +55,30 @@ def test_what_pays_is_measured_for_each_k(page):
     page.button(key="compare").click().run()
     assert not page.exception
     measured = page.session_state["draft_pays"][1]
-    assert [row.k for row in measured] == list(range(1, 9))
+    assert list(measured) == ["Prompt lookup"]
+    assert [row.k for row in measured["Prompt lookup"]] == list(range(1, 9))
     assert "pay" in said(page)
+
+
+def test_all_drafts_are_measured_together(open_app):
+    page = open_app("speculative", **LINK)
+    page.button(key="compare_all").click().run()
+    assert not page.exception
+    measured = page.session_state["draft_pays"][1]
+    assert list(measured) == ["Prompt lookup", "Early exit, 1 layers"]
+    assert all(rows[0].k == 1 and len(rows) > 3 for rows in measured.values())
+    assert len(page.dataframe[0].value) == sum(map(len, measured.values()))
+
+
+def test_texts_are_counted_beside_their_law(open_app, monkeypatch):
+    monkeypatch.setattr("pages.shared.draft_measures.RUNS", 20)
+    question = {"draft_question": "Same distribution?", "temperature": "1"}
+    page = open_app("speculative", **LINK | question)
+    page.button(key="count_texts").click().run()
+    assert not page.exception
+    found = page.session_state["draft_texts"][1]
+    assert (found.runs, len(found.expected)) == (20, 27)
+    assert "20 runs, 27 texts that can come" in said(page)
 
 
 def test_in_depth_and_tasks_follow_the_race(page):

@@ -1,8 +1,9 @@
 """The parts of the speculative decoding page: fates, residual, lanes, and the verdict."""
 
+import numpy as np
 import pytest
 
-from components.draft_pay import law_words, speed_lines, table, verdict
+from components.draft_pay import law_words, speed_lines, table, text_bars, texts_words, verdict
 from components.draft_rounds import (
     race_lanes,
     residual_bars,
@@ -14,6 +15,7 @@ from components.draft_rounds import (
 from components.speculative_depth import tasks
 from engine.draft_costs import Lap, Pay, expected_tokens, predicted_speed_up
 from engine.draft_law import LawCheck
+from engine.draft_texts import TextLaw
 from engine.speculative import CheckedToken, DraftRound, ResidualRow
 from engine.token_step import TokenStep
 
@@ -91,15 +93,43 @@ def test_lanes_say_how_much_faster():
 
 
 def test_the_verdict_says_where_it_does_not_pay():
-    assert "It does not pay here" in verdict([paid(1, 0.8), paid(2, 0.5)])
-    assert "takes 1.25 × as long" in verdict([paid(1, 0.8), paid(2, 0.5)])
-    mixed = verdict([paid(1, 0.9), paid(2, 1.6)])
-    assert "with k = 2 it is 1.60 × as fast" in mixed
+    slow = {"Prompt lookup": [paid(1, 0.8), paid(2, 0.5)]}
+    assert "It does not pay here" in verdict(slow)
+    assert "prompt lookup with k = 1, takes 1.25 × as long" in verdict(slow)
+    mixed = verdict({"Prompt lookup": [paid(1, 0.9), paid(2, 1.6)]})
+    assert "prompt lookup with k = 2 is 1.60 × as fast" in mixed
     assert "With k = 1 it is slower" in mixed
-    assert [row["speed-up"] for row in table([paid(1, 0.812)])] == [0.81]
-    assert speed_lines([paid(1, 0.9), paid(2, 1.6)], key="k").layout.title.text.startswith(
-        "Best with k = 2"
-    )
+    both = verdict({"org/Some*Model": [paid(1, 1.6)], "Early exit, 5 layers": [paid(1, 0.4)]})
+    assert r"org/Some\*Model with k = 1 is 1.60 × as fast" in both
+    assert "With no k does it pay for early exit, 5 layers." in both
+
+
+def test_each_draft_is_a_row_and_a_line():
+    found = {"Distilled": [paid(1, 0.812), paid(2, 1.3)], "Prompt lookup": [paid(2, 0.9)]}
+    rows = [(row["draft"], row["k"], row["speed-up"]) for row in table(found)]
+    assert rows == [("Distilled", 1, 0.81), ("Distilled", 2, 1.3), ("Prompt lookup", 2, 0.9)]
+    figure = speed_lines(found, key="k")
+    assert figure.layout.title.text == "Distilled with k = 2: 1.30 × plain decoding"
+    assert [(trace.name, trace.line.dash) for trace in figure.data] == [
+        ("Distilled", "solid"),
+        ("Distilled, by the formula", "dot"),
+        ("Prompt lookup", "solid"),
+        ("Prompt lookup, by the formula", "dot"),
+    ]
+    assert list(figure.data[0].y) == pytest.approx([0.812, 1.3])
+    assert figure.data[0].line.color == figure.data[1].line.color != figure.data[2].line.color
+    assert list(np.isnan(figure.data[2].y)) == [True, False]  # over in one round with k = 1
+
+
+def test_texts_are_bars_beside_their_law():
+    law = {(1, 2): 0.75, (3,): 0.25}
+    found = TextLaw(100, {(1, 2): 70, (3,): 30}, law, 0.05, 0.035, 0.25)
+    figure = text_bars(found, lambda token: {1: b"<b>", 2: b" cat", 3: b"x"}[token], key="k")
+    assert list(figure.data[0].x) == pytest.approx([0.7, 0.3])
+    assert list(figure.data[1].x) == pytest.approx([0.75, 0.25])
+    assert "&lt;b&gt;·cat" in " ".join(figure.layout.yaxis.ticktext)
+    assert "100 runs, 2 texts" in texts_words(found)
+    assert "Total variation 0.050" in texts_words(found)
 
 
 def test_the_formula_on_known_values():

@@ -1,13 +1,16 @@
 """Speculative decoding has the exact law of the target: small vocabularies and the real model."""
 
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
-from engine.cached_pass import CachedPass
+from engine.distilled import DistilledDraft, load_parts
 from engine.draft_law import check_law, chi_square
+from engine.draft_texts import compared, count_texts, exact_law
 from engine.drafts import ModelDraft, PromptLookup, Proposal
 from engine.early_exit import early_exit
 from engine.generate import random_numbers
@@ -83,8 +86,8 @@ def test_where_nothing_is_left_the_target_itself_is_drawn_from():
 class Table:
     """Stands in for `CachedPass`: logits from a table of contexts, made up where it has none."""
 
-    def __init__(self, model, *, rewindable=False):
-        assert rewindable
+    def __init__(self, model, *, rewindable=False, keep_states=False):
+        assert not keep_states
         self.model, self.read, self.milliseconds = model, [], 0.0
 
     @property
@@ -103,6 +106,11 @@ class Table:
 
     def rewind(self, tokens):
         del self.read[tokens:]
+
+
+def use_tables(monkeypatch):
+    for module in ("speculative", "drafts", "draft_texts"):
+        monkeypatch.setattr(f"engine.{module}.CachedPass", Table)
 
 
 def table_model(logits, vocabulary, stop_ids=frozenset()):
@@ -127,34 +135,10 @@ def made_up(seed, vocabulary, spread=1.5):
     return logits
 
 
-def exact_law(model, prompt, settings, length):
-    """Return the probability of each continuation of that length (or shorter, with an end)."""
-    law = {(): 1.0}
-    for _ in range(length):
-        longer = {}
-        for tokens, share in law.items():
-            if tokens and tokens[-1] in model.stop_ids:
-                longer[tokens] = share
-                continue
-            context = (*prompt, *tokens)
-            p = final_probabilities(model.logits(context), settings, context)
-            for token_id in np.flatnonzero(p):
-                longer[(*tokens, int(token_id))] = share * float(p[token_id])
-        law = longer
-    return law
-
-
-def compare(law, seen, runs):
-    """Chi-square of the sequences that are frequent enough, the others together."""
-    assert set(seen) <= set(law)
-    often = [tokens for tokens, share in law.items() if share * runs >= 5]
-    expected = [law[tokens] * runs for tokens in often]
-    counted = [seen[tokens] for tokens in often]
-    rest = runs - sum(expected)
-    if rest > 1:
-        expected, counted = [*expected, rest], [*counted, runs - sum(counted)]
-    expected = np.array(expected) * (sum(counted) / sum(expected))
-    assert chi_square(counted, expected) > 1e-3
+def assert_law(seen, law):
+    found = compared(seen, law)
+    assert found.p_value > 1e-3
+    assert found.total_variation < 3 * found.by_chance + 1e-9
 
 
 SETTINGS = {
@@ -167,57 +151,60 @@ SETTINGS = {
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("kind", ["model", "lookup"])
 def test_three_tokens_have_the_exact_law(monkeypatch, settings, kind):
-    monkeypatch.setattr("engine.speculative.CachedPass", Table)
-    monkeypatch.setattr("engine.drafts.CachedPass", Table)
+    use_tables(monkeypatch)
     stops = frozenset({3})
     target = table_model(made_up(1, 4), 4, stops)
     other = table_model(made_up(2, 4), 4, stops)
     prompt, runs = (0, 1, 2, 0, 1), 1500
-    law = exact_law(target, prompt, settings, 3)
+    law = exact_law(target, prompt, settings)
     seen = Counter()
     for seed in range(runs):
         draft = ModelDraft(other, 4) if kind == "model" else PromptLookup(4, stops)
         rounds = speculate(target, draft, prompt, settings, k=2, max_new_tokens=3, seed=seed)
         seen[tuple(text_of(rounds))] += 1
-    compare(law, seen, runs)
+    assert_law(seen, law)
+
+
+def test_a_law_that_cannot_be_is_noticed():
+    law = {(1,): 0.5, (2,): 0.5}
+    fair = compared({(1,): 52, (2,): 48}, law)
+    assert fair.total_variation == pytest.approx(0.02)
+    assert fair.by_chance == pytest.approx(0.0399, abs=1e-4)  # sqrt(2 / pi) * 0.05
+    assert fair.p_value == pytest.approx(0.689, abs=1e-3)  # chi-square 0.16, one degree of freedom
+    assert compared({(1,): 80, (2,): 20}, law).p_value < 1e-6
+    assert compared({(1,): 50, (3,): 50}, law).p_value == 0
+
+
+def test_texts_of_a_model_are_counted_beside_their_law(tiny_model):
+    model = replace(tiny_model("llama"), stop_ids=frozenset())
+    ids = ids_of(model, "The cat")
+    settings = SamplingSettings(temperature=0.7, repetition_penalty=1.3)
+    *_, found = count_texts(
+        *(model, lambda: ModelDraft(early_exit(model, 1), 384), ids, settings), runs=200, seed=3
+    )
+    assert (found.runs, sum(found.counts.values()), len(found.expected)) == (200, 200, 27)
+    assert sum(found.expected.values()) == pytest.approx(1, abs=1e-5)
+    one = next(iter(found.counts))
+    chance, context = 1.0, list(ids)
+    for token_id in one:  # the naive way: a fresh pass for each token
+        with torch.inference_mode():
+            logits = model.network(torch.tensor([context])).logits[0, -1].numpy()
+        chance *= float(final_probabilities(logits, replace(settings, top_k=3), context)[token_id])
+        context.append(token_id)
+    assert found.expected[one] == pytest.approx(chance, rel=1e-3)
+    assert_law(found.counts, found.expected)
 
 
 @pytest.mark.real
-def test_three_tokens_of_the_default_model_have_the_exact_law(real_model, monkeypatch):
-    """Its own logits, and those of its first 10 layers, on the ids that can come up."""
-    settings = SamplingSettings(top_k=3)
-    prompt = tuple(ids_of(real_model, "Roses are red, violets are"))
-    short = early_exit(real_model, 10)
-    found = {}
-    for name, model in (("target", real_model), ("draft", short)):
-        contexts = [prompt]
-        for _ in range(3):
-            reached = []
-            for context in contexts:
-                logits = CachedPass(model).advance(context)
-                found[name, context] = logits
-                best = np.argsort(-logits)[:2]
-                reached += [(*context, int(token_id)) for token_id in best]
-            contexts = reached
-    ids = sorted({int(i) for row in found.values() for i in np.argsort(-row)[:3]} | set(prompt))
-    place = {token_id: number for number, token_id in enumerate(ids)}
-
-    def reduced(name):
-        rows = {
-            tuple(place[token_id] for token_id in context): row[ids]
-            for (who, context), row in found.items()
-            if who == name
-        }
-        elsewhere = made_up(5, len(ids))
-        return lambda context: rows[context] if context in rows else elsewhere(context)
-
-    monkeypatch.setattr("engine.speculative.CachedPass", Table)
-    monkeypatch.setattr("engine.drafts.CachedPass", Table)
-    target, draft = (table_model(reduced(name), len(ids)) for name in ("target", "draft"))
-    start, runs, seen = tuple(place[token_id] for token_id in prompt), 1000, Counter()
-    law = exact_law(target, start, settings, 3)
-    for seed in range(runs):
-        guessing = ModelDraft(draft, len(ids))
-        rounds = speculate(target, guessing, start, settings, k=3, max_new_tokens=3, seed=seed)
-        seen[tuple(text_of(rounds))] += 1
-    compare(law, seen, runs)
+@pytest.mark.parametrize("kind", ["early exit", "distilled", "lookup"])
+def test_three_tokens_of_the_default_model_have_the_exact_law(real_model, kind):
+    vocabulary = real_model.architecture.vocabulary
+    parts = load_parts(real_model)
+    make = {
+        "early exit": lambda: ModelDraft(early_exit(real_model, 10), vocabulary),
+        "distilled": lambda: DistilledDraft(real_model, parts),
+        "lookup": lambda: PromptLookup(vocabulary, real_model.stop_ids),
+    }[kind]
+    ids = ids_of(real_model, "Roses are red, violets are red, roses are")
+    *_, found = count_texts(real_model, make, ids, SamplingSettings(), runs=100, seed=1)
+    assert_law(found.counts, found.expected)
