@@ -55,6 +55,7 @@ class CachedPass:
         """Read further tokens and return the logits [last, V] after each of the last ones."""
         model = self._model
         # inference_mode counts for the thread that enters it, so it is entered at each pass.
+        more = {} if self._states is None else {"output_hidden_states": True}
         with model.lock, torch.inference_mode():
             start = time.perf_counter()
             output = model.network(
@@ -62,7 +63,7 @@ class CachedPass:
                 cache=self._cache,
                 use_cache=True,
                 logits_to_keep=last,
-                output_hidden_states=self._states is not None,
+                **more,
             )
             if self._states is not None:
                 # Of this list the last is what the LM head reads, after the final norm.

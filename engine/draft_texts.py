@@ -17,6 +17,7 @@ import numpy as np
 
 from engine.cached_pass import CachedPass
 from engine.draft_law import chi_square
+from engine.generate import random_numbers
 from engine.sampling import SamplingSettings, final_probabilities
 from engine.speculative import speculate
 
@@ -66,7 +67,7 @@ def count_texts(
         ids: The prompt's tokens.
         settings: The run's; top-k is set to `CHOICES`.
         runs: How many runs.
-        seed: Of the first run; the next ones count up from it.
+        seed: Gives each run its own.
 
     Returns:
         The state after each run.
@@ -77,9 +78,12 @@ def count_texts(
     narrow = replace(settings, top_k=CHOICES)
     law = exact_law(target, ids, narrow)
     counts: Counter[Text] = Counter()
-    for run in range(runs):
+    uniform = random_numbers(seed)
+    for _ in range(runs):
+        # Seeds that lie far apart: the first numbers of neighbouring ones look alike at times.
+        own = int(uniform() * 2**31)
         rounds = speculate(
-            *(target, make_draft(), ids, narrow), k=LENGTH, max_new_tokens=LENGTH, seed=seed + run
+            *(target, make_draft(), ids, narrow), k=LENGTH, max_new_tokens=LENGTH, seed=own
         )
         counts[tuple(token for part in rounds for token in part.ids)] += 1
         yield compared(counts, law)
@@ -123,12 +127,18 @@ def compared(counts: Mapping[Text, int], law: Mapping[Text, float]) -> TextLaw:
 
 def _fit(counts: Mapping[Text, int], law: Mapping[Text, float], runs: int) -> float:
     """Return the p-value of Pearson's test, rare texts taken together."""
-    often = [text for text, share in law.items() if share * runs >= LEAST_EXPECTED]
-    expected = [law[text] * runs for text in often]
-    counted = [counts.get(text, 0) for text in often]
-    rest = runs - sum(expected)
-    if rest > 1 or not often:
-        expected, counted = [*expected, rest], [*counted, runs - sum(counted)]
+    ranked = sorted(law, key=lambda text: -law[text])
+    expected: list[float] = []
+    counted: list[int] = []
+    for text in ranked:
+        # The rarest so far takes in what is rarer still, until it is expected often enough.
+        if not expected or expected[-1] >= LEAST_EXPECTED:
+            expected.append(0.0)
+            counted.append(0)
+        expected[-1] += law[text] * runs
+        counted[-1] += counts.get(text, 0)
+    if len(expected) > 1 and expected[-1] < LEAST_EXPECTED:
+        expected[-2:], counted[-2:] = [sum(expected[-2:])], [sum(counted[-2:])]
     if len(expected) < 2:
         return 1.0
     scale = sum(counted) / sum(expected)

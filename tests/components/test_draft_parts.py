@@ -100,8 +100,8 @@ def test_the_verdict_says_where_it_does_not_pay():
     assert "prompt lookup with k = 2 is 1.60 × as fast" in mixed
     assert "With k = 1 it is slower" in mixed
     both = verdict({"org/Some*Model": [paid(1, 1.6)], "Early exit, 5 layers": [paid(1, 0.4)]})
-    assert r"org/Some\*Model with k = 1 is 1.60 × as fast" in both
-    assert "With no k does it pay for early exit, 5 layers." in both
+    assert r"org\/Some\*Model with k = 1 is 1.60 × as fast" in both
+    assert r"With no k does it pay for early exit\, 5 layers." in both
 
 
 def test_each_draft_is_a_row_and_a_line():
@@ -127,7 +127,7 @@ def test_texts_are_bars_beside_their_law():
     figure = text_bars(found, lambda token: {1: b"<b>", 2: b" cat", 3: b"x"}[token], key="k")
     assert list(figure.data[0].x) == pytest.approx([0.7, 0.3])
     assert list(figure.data[1].x) == pytest.approx([0.75, 0.25])
-    assert "&lt;b&gt;·cat" in " ".join(figure.layout.yaxis.ticktext)
+    assert "&#60;b&#62;·cat" in " ".join(figure.layout.yaxis.ticktext)
     assert "100 runs, 2 texts" in texts_words(found)
     assert "Total variation 0.050" in texts_words(found)
 
