@@ -21,7 +21,7 @@ def comparison(live: Live, choice: drafting.Choice) -> None:
         _start("Measure this draft", "compare", draft_measures.COMPARING, [choice], bool(wanted))
         _start("Measure all drafts", "compare_all", draft_measures.COMPARING, every, bool(wanted))
         st.button("Stop", "stop_compare", icon=":material/stop_circle:", disabled=not wanted)
-        st.caption("Each with k = 1 … 8, in turns with plain decoding, here and now.")
+        st.caption("k = 1 … 8, in turns with plain decoding. All drafts take some minutes.")
     if wanted:
         bar = st.progress(0.0)
         for name, share in draft_measures.compare(live, wanted):
@@ -56,7 +56,7 @@ def _texts(live: Live, choice: drafting.Choice) -> None:
     """Count the first three tokens of this model with the chosen draft."""
     st.markdown("##### This model, the first three tokens")
     st.markdown(
-        f"With top-k 3 only 27 texts can come. Passes without a draft give the exact probability "
+        f"With top-k 3 at most 27 texts can come. Passes without a draft give the exact probability "
         f"of each; {draft_measures.RUNS} runs with the draft above, k = 3, are counted beside it."
     )
     running = bool(st.session_state.pop(draft_measures.COUNTING, ()))

@@ -17,6 +17,10 @@ def test_lookup_copies_and_the_texts_are_equal(page_at):
     assert page.get_by_text("both texts are the same").is_visible()
     assert "round 1" in page.get_by_label("Rounds of guesses and checks").inner_text()
     assert page.get_by_text("accepted: p = 100 %").first.is_visible()
+    choose(page, "draft", "Distilled")
+    press_button(page, "race")
+    assert page.get_by_text("both texts are the same").is_visible()
+    assert page.get_by_text("Nothing was guessed, so this is a plain step").is_visible()
 
 
 def test_stop_ends_a_race(page_at):
