@@ -56,7 +56,7 @@ def _texts(live: Live, choice: drafting.Choice) -> None:
     """Count the first three tokens of this model with the chosen draft."""
     st.markdown("##### This model, the first three tokens")
     st.markdown(
-        f"With top-k 3 at most 27 texts can come. Passes without a draft give the exact probability "
+        "With top-k 3 at most 27 texts can come. Passes without a draft give the exact probability "
         f"of each; {draft_measures.RUNS} runs with the draft above, k = 3, are counted beside it."
     )
     running = bool(st.session_state.pop(draft_measures.COUNTING, ()))
