@@ -63,7 +63,7 @@ class Draft(Protocol):
         """
 
 
-class OwnEyes:
+class WithoutStates:
     """A draft that needs nothing of the target."""
 
     reads_states = False
@@ -72,7 +72,7 @@ class OwnEyes:
         """Look at nothing."""
 
 
-class PromptLookup(OwnEyes):
+class PromptLookup(WithoutStates):
     """Guess that what followed the last few tokens before follows them again.
 
     Source: Saxena, "Prompt lookup decoding" (2023). It costs nothing, and it is right where a text
@@ -122,7 +122,7 @@ def continuation(context: Sequence[int], k: int, longest: int = 3) -> list[int]:
     return []
 
 
-class ModelDraft(OwnEyes):
+class ModelDraft(WithoutStates):
     """A model with the same vocabulary: another one, or the target's own first layers."""
 
     def __init__(self, model: LanguageModel, vocabulary: int) -> None:
