@@ -28,7 +28,7 @@ USUAL = SamplingSettings(temperature=0.7, top_p=0.9)
 """What the app starts with."""
 GUESSES = 1
 """Of the distilled draft: a second one is right too seldom to pay for its check."""
-COPYING = "The cat sat on the mat. The dog lay on the rug. The cat sat on the mat. The dog"
+COPYING = "red, green, blue, white, black, brown, " * 4
 CHATS = (
     "Why do leaves change colour in autumn?",
     "Write a short note to thank a colleague for her help.",
