@@ -132,7 +132,7 @@ def show_difference(found: Difference, bytes_of: BytesOf, edited: str) -> None:
         st.metric("KL divergence", f"{found.kl:.2f} bits", help="How far the changed answer is off")
         st.metric(
             "Total variation",
-            f"{percent(found.total_variation)}",
+            percent(found.total_variation),
             help="The share of the probability that has moved to other tokens.",
         )
         st.metric("Parts ways", parting_words(found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -27,12 +27,12 @@ RUNS = 300
 def pays(live: Live, budget: int) -> Mapping[str, tuple[Pay, ...]]:
     """Return what was measured on this prompt, for each draft with k = 1, 2 and so on."""
     request, found = st.session_state.get(PAYS, (None, {}))
-    return found if request == _request(live, budget) else {}
+    return found if request == (drafting.run_of(live), budget) else {}
 
 
 def compare(live: Live, choices: Sequence[drafting.Choice]) -> Iterator[tuple[str, float]]:
     """Race each draft with k = 1 to 8; keep each result and yield (what runs, share of all)."""
-    from engine.draft_costs import pay, race
+    from engine.draft_costs import pay
 
     budget = choices[0].budget
     races = [replace(choice, k=k) for choice in choices for k in range(1, MOST_GUESSES + 1)]
@@ -41,16 +41,7 @@ def compare(live: Live, choices: Sequence[drafting.Choice]) -> Iterator[tuple[st
         kept.pop(choice.label, None)
     for number, choice in enumerate(races):
         done, laps = 0, []
-        racing = race(
-            live.model,
-            drafting.make(live, choice),
-            live.ids,
-            live.settings,
-            k=choice.k,
-            max_new_tokens=budget,
-            seed=live.seed,
-        )
-        with contextlib.closing(racing):
+        with contextlib.closing(drafting.racing(live, choice)) as racing:
             for lap in racing:
                 laps.append(lap)
                 done += len(lap.steps)
@@ -59,13 +50,13 @@ def compare(live: Live, choices: Sequence[drafting.Choice]) -> Iterator[tuple[st
         result = pay(laps, choice.k)
         if result is not None:
             kept = {**kept, choice.label: (*kept.get(choice.label, ()), result)}
-            st.session_state[PAYS] = (_request(live, budget), kept)
+            st.session_state[PAYS] = ((drafting.run_of(live), budget), kept)
 
 
 def texts(live: Live, choice: drafting.Choice) -> TextLaw | None:
     """Return the last count if it was of this draft on this prompt."""
     request, found = st.session_state.get(TEXTS, (None, None))
-    return found if request == (_request(live, 0), choice.label) else None
+    return found if request == (drafting.run_of(live), choice.label) else None
 
 
 def count(live: Live, choice: drafting.Choice) -> Iterator[TextLaw]:
@@ -82,9 +73,5 @@ def count(live: Live, choice: drafting.Choice) -> Iterator[TextLaw]:
     )
     with contextlib.closing(counting):
         for found in counting:
-            st.session_state[TEXTS] = ((_request(live, 0), choice.label), found)
+            st.session_state[TEXTS] = ((drafting.run_of(live), choice.label), found)
             yield found
-
-
-def _request(live: Live, budget: int) -> tuple[Any, ...]:
-    return (live.model.source, live.ids, live.settings, live.seed, budget)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -117,12 +117,11 @@ def _texts(found: tuple[Lap, ...]) -> tuple[list[int], list[int]]:
     return fast, [step.id for lap in found for step in lap.steps]
 
 
-def run(live: Live, choice: Choice) -> Iterator[tuple[Lap, ...]]:
-    """Race; keep each lap as it comes and yield all so far."""
+def racing(live: Live, choice: Choice) -> Generator[Lap, None, None]:
+    """Begin a race of a new draft against plain decoding on this prompt."""
     from engine.draft_costs import race
 
-    found: tuple[Lap, ...] = ()
-    racing = race(
+    return race(
         live.model,
         make(live, choice),
         live.ids,
@@ -131,15 +130,22 @@ def run(live: Live, choice: Choice) -> Iterator[tuple[Lap, ...]]:
         max_new_tokens=choice.budget,
         seed=live.seed,
     )
-    with contextlib.closing(racing):
-        for lap in racing:
+
+
+def run(live: Live, choice: Choice) -> Iterator[tuple[Lap, ...]]:
+    """Race; keep each lap as it comes and yield all so far."""
+    found: tuple[Lap, ...] = ()
+    with contextlib.closing(racing(live, choice)) as laps_to_come:
+        for lap in laps_to_come:
             found += (lap,)
             st.session_state[RACE] = (_request(live, choice), found)
             yield found
 
 
+def run_of(live: Live) -> tuple[Any, ...]:
+    """Return what every run on this prompt depends on, whatever its draft."""
+    return live.model.source, live.ids, live.settings, live.seed
+
+
 def _request(live: Live, choice: Choice) -> tuple[Any, ...]:
-    return (
-        *(live.model.source, live.ids, live.settings, live.seed),
-        *(choice.kind, choice.layers, choice.budget, choice.k),
-    )
+    return *run_of(live), choice.kind, choice.layers, choice.budget, choice.k

@@ -51,6 +51,13 @@ def lab(rgb: np.ndarray) -> np.ndarray:
     return np.array([116 * root[1] - 16, 500 * (root[0] - root[1]), 200 * (root[1] - root[2])])
 
 
+def nearest(colours, kind):
+    """Return how far apart the two most alike of some colours are, to eyes of this kind."""
+    matrix = np.eye(3) if kind is None else np.array(COLOUR_BLINDNESS[kind])
+    seen = [lab(matrix @ linear(colour)) for colour in colours]
+    return min(np.linalg.norm(one - other) for one, other in itertools.combinations(seen, 2))
+
+
 @pytest.mark.parametrize("colour", [theme.QUERY, theme.KEY, theme.VALUE, *theme.CATEGORICAL])
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_meaningful_colours_stand_out_on_both_backgrounds(colour, mode):
@@ -60,10 +67,7 @@ def test_meaningful_colours_stand_out_on_both_backgrounds(colour, mode):
 
 @pytest.mark.parametrize("kind", [None, *COLOUR_BLINDNESS])
 def test_query_key_value_are_told_apart_by_everyone(kind):
-    matrix = np.eye(3) if kind is None else np.array(COLOUR_BLINDNESS[kind])
-    seen = [lab(matrix @ linear(colour)) for colour in (theme.QUERY, theme.KEY, theme.VALUE)]
-    for one, other in itertools.combinations(seen, 2):
-        assert np.linalg.norm(one - other) >= 20
+    assert nearest((theme.QUERY, theme.KEY, theme.VALUE), kind) >= 20
 
 
 PARTS = (theme.ATTENTION, theme.FEED_FORWARD, theme.STREAM)
@@ -77,10 +81,7 @@ def test_the_parts_of_a_block_stand_out_on_both_backgrounds(colour, mode):
 
 @pytest.mark.parametrize("kind", [None, *COLOUR_BLINDNESS])
 def test_the_parts_of_a_block_are_told_apart_by_everyone(kind):
-    matrix = np.eye(3) if kind is None else np.array(COLOUR_BLINDNESS[kind])
-    seen = [lab(matrix @ linear(colour)) for colour in PARTS]
-    for one, other in itertools.combinations(seen, 2):
-        assert np.linalg.norm(one - other) >= 30
+    assert nearest(PARTS, kind) >= 30
 
 
 def test_the_parts_of_a_block_are_no_hue_of_query_key_or_value():
