@@ -14,11 +14,13 @@ from components.sampling_bias import bias_picker
 from components.sampling_link import format_order, neutral, parse_order
 from components.sampling_rows import HITTING, step_rows
 from components.sidebar import order_field, setting_slider
-from components.step_bars import step_bars
+from components.step_bars import payload
 from components.text import markdown
 from engine.sampling import ORDERS, SamplingSettings, Stage
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from engine.tokenizer import Token
 
 PRESET, KEPT = "order_preset", "kept_settings"
@@ -122,38 +124,77 @@ _SHORT_LABELS: Mapping[str, str] = {
 
 
 def chain_cards(
-    stages: Sequence[Stage],
+    names: Sequence[str],
     settings: SamplingSettings,
     name_of: Callable[[int], str],
-    picked: int,
     tokens_of: Callable[[str], Sequence[Token]],
-) -> None:
-    """Draw one card a step, with its controls.
+) -> Mapping[str, DeltaGenerator]:
+    """Draw one card a step with its head, and return the cards, for sliders and pictures.
 
     Args:
-        stages: from `run_chain(…, include_off=True)`.
-        settings: what they were run with.
+        names: of the steps, in the order of work.
+        settings: of the chain.
         name_of: gives a token's visible text.
-        picked: the token that is drawn.
         tokens_of: cuts a text into tokens, for the logit bias.
     """
+    cards = {}
     with st.container(horizontal=True, gap="small", key="chain"):
-        for stage in stages[1:]:
-            card = CARDS[stage.name]
-            with st.container(border=True, width=WIDTH, key=f"card_{stage.name}", gap="xsmall"):
-                _head(stage, card, settings.order)
-                _controls(stage.name, card, settings, tokens_of, name_of)
-                # A penalty that is off has nothing to show: its card stays small.
-                small = stage.name in HITTING and not stage.active
-                step_bars(
-                    [] if small else step_rows(stage, name_of, picked=picked),
-                    key=f"bars_{stage.name}",
-                    formula=card.formula(settings, stage),
-                    facts="" if small else facts(stage),
-                    note="" if stage.note == "Off." else stage.note,
-                    active=stage.active,
-                    alt=f"{card.title}: tokens before and after",
-                )
+        for name in names:
+            cards[name] = st.container(border=True, width=WIDTH, key=f"card_{name}", gap="xsmall")
+            with cards[name]:
+                _head(name, CARDS[name], settings.order)
+                if name == "logit_bias":
+                    bias_picker(settings.bias, tokens_of, name_of)
+    return cards
+
+
+def sliders(name: str, prepare: Callable[[], object]) -> None:
+    """Draw the sliders of a step.
+
+    Args:
+        name: of the step.
+        prepare: makes the pictures for the settings of the moment, as soon as a slider was moved.
+    """
+    keys = CARDS[name].keys
+    if len(keys) == 1:
+        setting_slider(keys[0], hide_label=True, on_change=prepare)
+    elif keys:
+        for key, column in zip(keys, st.columns(2, gap="small"), strict=True):
+            with column:
+                setting_slider(key, label=_SHORT_LABELS[key], on_change=prepare)
+
+
+def switches_turned() -> bool:
+    """Return whether a slider was moved past the value at which its step is off."""
+    return any(
+        st.session_state.get(_switch_key(name)) != _is_on(card)
+        for name, card in CARDS.items()
+        if card.on
+    )
+
+
+def step_picture(
+    stage: Stage, settings: SamplingSettings, name_of: Callable[[int], str], picked: int
+) -> dict[str, Any]:
+    """Return what `step_bars` draws of a step: formula, bars and facts.
+
+    Args:
+        stage: from `run_chain(…, include_off=True)`.
+        settings: what it was run with.
+        name_of: gives a token's visible text.
+        picked: the token that is drawn.
+    """
+    card = CARDS[stage.name]
+    # A penalty that is off has nothing to show: its card stays small.
+    small = stage.name in HITTING and not stage.active
+    return payload(
+        [] if small else step_rows(stage, name_of, picked=picked),
+        formula=card.formula(settings, stage),
+        facts="" if small else facts(stage),
+        note="" if stage.note == "Off." else stage.note,
+        active=stage.active,
+        alt=f"{card.title}: tokens before and after",
+    )
 
 
 def facts(stage: Stage) -> str:
@@ -171,44 +212,27 @@ def window_words(window: int) -> str:
     return f"the last {window} tokens" if window else "the whole prompt"
 
 
-def _head(stage: Stage, card: Card, order: tuple[str, ...]) -> None:
+def _head(name: str, card: Card, order: tuple[str, ...]) -> None:
     """Draw the switch of a card, and for a movable one the arrows."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         if not card.on:
             st.markdown(f"**{card.title}**")
             return
-        key = f"on_{stage.name}"
+        key = _switch_key(name)
         st.session_state[key] = _is_on(card)
-        st.toggle(card.title, key=key, on_change=_switch, args=(stage.name,), width="stretch")
+        st.toggle(card.title, key=key, on_change=_switch, args=(name,), width="stretch")
         if card.movable:
-            place = order.index(stage.name)
+            place = order.index(name)
             for arrow, step in (("left", -1), ("right", 1)):
                 st.button(
                     f":material/chevron_{arrow}:",
-                    key=f"move_{arrow}_{stage.name}",
+                    key=f"move_{arrow}_{name}",
                     type="tertiary",
                     disabled=not 0 <= place + step < len(order),
                     on_click=_move,
-                    args=(stage.name, step),
+                    args=(name, step),
                     help=f"Move this step one place to the {arrow}",
                 )
-
-
-def _controls(
-    name: str,
-    card: Card,
-    settings: SamplingSettings,
-    tokens_of: Callable[[str], Sequence[Token]],
-    name_of: Callable[[int], str],
-) -> None:
-    if name == "logit_bias":
-        bias_picker(settings.bias, tokens_of, name_of)
-    elif len(card.keys) == 1:
-        setting_slider(card.keys[0], hide_label=True)
-    elif card.keys:
-        for place, column in zip(card.keys, st.columns(2, gap="small"), strict=True):
-            with column:
-                setting_slider(place, label=_SHORT_LABELS[place])
 
 
 def order_controls(order: tuple[str, ...]) -> None:
@@ -232,6 +256,10 @@ def order_controls(order: tuple[str, ...]) -> None:
 
 def _is_on(card: Card) -> bool:
     return any(state.number(key) != neutral(key) for key in card.on)
+
+
+def _switch_key(name: str) -> str:
+    return f"on_{name}"
 
 
 def _switch(name: str) -> None:

@@ -7,7 +7,7 @@ between the drawn ones is counted and written, never dropped silently.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class Row:
 
     def message(self) -> dict[str, Any]:
         """Return the row as plain values for the browser."""
-        return {name: value for name, value in asdict(self).items() if name != "token_id"}
+        return {name: value for name, value in vars(self).items() if name != "token_id"}
 
 
 def step_rows(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -129,13 +130,23 @@ _HELP: Mapping[str, str] = {
 }
 
 
-def setting_slider(key: str, *, label: str | None = None, hide_label: bool = False) -> None:
-    """Draw the slider of one number that is bound to the link."""
+def setting_slider(
+    key: str, *, label: str | None = None, hide_label: bool = False, **look: Any
+) -> None:
+    """Draw the slider of one number that is bound to the link.
+
+    Args:
+        key: of the setting.
+        label: in place of its usual one.
+        hide_label: show neither label nor help.
+        look: further arguments of `st.slider`.
+    """
     bound.slider(
         state.limit(key),
         label=label,
         help=None if hide_label else _HELP[key],
         label_visibility="collapsed" if hide_label else "visible",
+        **look,
     )
 
 

@@ -5,6 +5,7 @@ Small and plain on purpose: nine of them are drawn anew at each move of a slider
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,34 +38,29 @@ _COMPONENT = st.components.v2.component(
 )
 
 
-def step_bars(
-    rows: list[Row],
-    *,
-    key: str,
-    formula: str,
-    facts: str,
-    note: str = "",
-    active: bool = True,
-    alt: str,
-) -> None:
+def step_bars(data: Mapping[str, Any], *, key: str) -> None:
     """Draw one step.
 
     Args:
-        rows: from `sampling_rows`.
+        data: from `payload`.
         key: unique on the page.
+    """
+    _COMPONENT(key=key, data=dict(data))
+
+
+def payload(
+    rows: Sequence[Row], *, formula: str, facts: str, note: str, active: bool, alt: str
+) -> dict[str, Any]:
+    """Return what the browser needs.
+
+    Args:
+        rows: from `sampling_rows`.
         formula: one line, plain text.
         facts: what the step did, in numbers; line breaks stay.
         note: what else is worth saying.
         active: whether the step is on; else it is drawn pale.
         alt: what the bars show, for screen readers.
     """
-    _COMPONENT(key=key, data=payload(rows, formula, facts, note, active, alt))
-
-
-def payload(
-    rows: list[Row], formula: str, facts: str, note: str, active: bool, alt: str
-) -> dict[str, Any]:
-    """Return what the browser needs."""
     sizes = [max(row.before, row.after) for row in rows if row.kind == "token"]
     return {
         "rows": [row.message() for row in rows],

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from components import bound, state
 from components.cumulative_bar import cumulative_bar
 from components.numbers import percent
-from components.sampling_cards import chain_cards, order_controls
+from components.sampling_cards import (
+    chain_cards,
+    order_controls,
+    sliders,
+    step_picture,
+    switches_turned,
+)
 from components.sampling_depth import in_depth_words
 from components.sampling_link import read_settings
 from components.sampling_presets import preset_buttons
+from components.step_bars import step_bars
 from components.text import visible
 from engine import sampling
 from pages.shared import frame, lab, sampling_views
 from pages.shared.live import usable_settings
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 VIEWS = ("The chain", "Draw", "Sweeps", "A and B", "Sharpness", "Beams")
 
@@ -34,22 +47,46 @@ def name_of(token_id: int) -> str:
 def run() -> tuple[sampling.SamplingSettings, list[sampling.Stage], int]:
     """Run the chain with the settings of this moment on the logits that are there."""
     settings, _ = usable_settings(read_settings()[0], len(logits))
-    stages = sampling.run_chain(logits, settings, live.ids, include_off=True)
+    stages = live.chain(settings)
     return settings, stages, sampling.draw(stages[-1].probabilities, u)
+
+
+@lru_cache(maxsize=1)
+def step_pictures(settings: sampling.SamplingSettings) -> Mapping[str, Mapping[str, Any]]:
+    """Return what each card draws."""
+    stages = live.chain(settings)
+    picked = sampling.draw(stages[-1].probabilities, u)
+    return {stage.name: step_picture(stage, settings, name_of, picked) for stage in stages[1:]}
 
 
 @st.fragment
 def chain() -> None:
-    """Draw the line that is drawn from, and the chain as cards. Runs alone at each slider."""
-    settings, stages, picked = run()
+    """Draw the chain as cards."""
+    settings, stages, _ = run()
     preset_buttons()
     order_controls(settings.order)
-    cumulative_bar(stages[-1].probabilities, u, picked, name_of, key="line")
-    chain_cards(stages, settings, name_of, picked, live.model.tokenizer.encode)
-    shown = sampling.run_chain(logits, live.settings, live.ids)[-1].survivors
-    if stages[-1].survivors != shown:
-        # The strip over the page still says the old number. It is redrawn once the bars are out:
-        # a run that starts at once would drop what has not been sent.
+    line = st.container()
+    names = [stage.name for stage in stages[1:]]
+    sliders_and_pictures(line, chain_cards(names, settings, name_of, live.model.tokenizer.encode))
+
+
+@st.fragment
+def sliders_and_pictures(line: DeltaGenerator, cards: Mapping[str, DeltaGenerator]) -> None:
+    """Draw what a slider changes, alone at each move: the other controls are left as they are.
+
+    A fragment first sends the empty places that it fills, and the browser draws the page for
+    whatever comes. So a slider has the pictures made before, and all are sent at once.
+    """
+    settings, stages, picked = run()
+    with line:
+        cumulative_bar(stages[-1].probabilities, u, picked, name_of, key="line")
+    for name, picture in step_pictures(settings).items():
+        with cards[name]:
+            sliders(name, prepare=lambda: step_pictures(run()[0]))
+            step_bars(picture, key=f"bars_{name}")
+    if switches_turned() or stages[-1].survivors != live.chain(live.settings)[-1].survivors:
+        # Switches or the strip over the page still say the old. They are redrawn once the bars are
+        # out: a run that starts at once would drop what has not been sent.
         time.sleep(0.05)
         st.rerun()
 
@@ -84,7 +121,7 @@ def tasks() -> list[frame.Task]:
     last = stages[-1]
     top = float(last.probabilities.max())
     usual = replace(settings, order=sampling.TRANSFORMERS_ORDER)
-    as_usual = sampling.run_chain(logits, usual, live.ids)[-1].survivors
+    as_usual = live.chain(usual)[-1].survivors
     only_top_p = replace(sampling.SamplingSettings(), top_p=settings.top_p) == settings
     return [
         frame.Task(

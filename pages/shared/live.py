@@ -68,6 +68,10 @@ class Live:
         """Return the hooked pass over the prompt and `extra` ids, from the cache if it is there."""
         return cached_trace(self.model.source, self.ids + extra, edits)
 
+    def chain(self, settings: sampling.SamplingSettings) -> list[sampling.Stage]:
+        """Return every step of the sampling chain after the prompt, those that are off too."""
+        return cached_chain(self.model.source, self.ids, settings)
+
     def overview(self, extra: tuple[int, ...], u: float) -> Overview:
         """Return the facts of the overview picture: the next token is drawn with `u`."""
         return cached_overview(self.model.source, self.ids, extra, self.settings, u)
@@ -82,6 +86,14 @@ def cached_trace(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> 
     if model is None:
         raise RuntimeError("The model must be loaded before it is traced.")
     return trace(model, ids, edits=edits)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def cached_chain(
+    source: str, ids: tuple[int, ...], settings: sampling.SamplingSettings
+) -> list[sampling.Stage]:
+    """Run the sampling chain on the logits after a prompt: the strip and the cards show it."""
+    return sampling.run_chain(cached_trace(source, ids, ()).logits, settings, ids, include_off=True)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -168,10 +180,8 @@ def facts(live: Live) -> Facts:
     """Return what the strip says about this prompt."""
     from engine.lm_head import top
 
-    logits = live.trace().logits
     architecture = live.model.architecture
-    best = top(logits, 1)
-    chain = sampling.run_chain(logits, live.settings, live.ids)
+    best = top(live.trace().logits, 1)
     return Facts(
         tokens=len(live.tokens),
         width=architecture.width,
@@ -181,5 +191,5 @@ def facts(live: Live) -> Facts:
         vocabulary=architecture.vocabulary,
         top_text=visible(live.model.tokenizer.bytes_of(int(best.ids[0])), limit=10),
         top_probability=float(best.probabilities[0]),
-        survivors=int(chain[-1].kept.sum()),
+        survivors=live.chain(live.settings)[-1].survivors,
     )

@@ -73,7 +73,7 @@ def test_temperature_shows_the_likeliest_with_both_values():
 
 def test_the_payload_is_small_and_plain():
     _, rows = rows_of(top_p=0.9)
-    data = payload(rows, "f", "facts", "", True, "alt")
+    data = payload(rows, formula="f", facts="facts", note="", active=True, alt="alt")
     assert len(str(data)) < 4000
     assert data["scale"] == max(max(row["before"], row["after"]) for row in data["rows"])
 
