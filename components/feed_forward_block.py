@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
-from components import bound, state, theme
+from components import bound, state
 from components.chart import chart
 from components.heatmap import heatmap
 from components.numbers import percent
@@ -85,25 +84,17 @@ def show_norm(steps: NormSteps | None, name: str) -> None:
         row_name="step",
         col_name="dimension",
         value_name="relative to the row:",
+        texts=_numbers(values),
         height=260,
     )
-    _write(figure, values)
     figure.data[0].update(showscale=False)
     figure.update_xaxes(title="dimension", tickangle=0)
     chart(figure, key="norm_steps", alt="A norm on the largest numbers of the vector, step by step")
 
 
-def _write(figure: go.Figure, values: Array) -> None:
-    """Write the true numbers into the cells."""
-    for row, col in np.ndindex(values.shape):
-        figure.add_annotation(
-            x=int(col),
-            y=int(row),
-            text=_number(float(values[row, col])),
-            showarrow=False,
-            font={"size": 13, "color": theme.TEXT},
-            captureevents=False,
-        )
+def _numbers(values: Array) -> list[list[str]]:
+    """Return the numbers as they are written into cells."""
+    return [[_number(float(value)) for value in row] for row in values]
 
 
 def _number(value: float) -> str:
@@ -161,7 +152,7 @@ def show_mlp(run: TokenNeurons, order: Array, shape: Architecture) -> None:
         col_name="neuron",
         value_name="value",
         number_format=".2f",
-        show_values=True,
+        texts=_numbers(values),
         height=250,
     )
     figure.update_xaxes(title="neuron", tickangle=0)

@@ -50,14 +50,14 @@ def visual() -> None:
     LOOKS[look]()
 
 
-def look_up() -> None:
-    """Show the chosen token's row, its neighbours and the map."""
-    index = st.session_state[state.TOKEN]
+@st.cache_resource(max_entries=16, show_spinner=False)
+def found(source: str, ids: tuple[int, ...], index: int) -> embedding_lookup.LookUp:
+    """Look a token up and search the whole table, or return what was found before."""
     token_id, distinct = ids[index], list(dict.fromkeys(ids))
     near, few = embedding.nearest(model, token_id, 12), len(distinct) <= 20
     flat = embedding.pca_map(model, distinct if few else [*distinct, *near.ids], 3 if few else 0)
     terms = lm_head.logit_terms(live.trace(), token_id)
-    found = embedding_lookup.LookUp(
+    return embedding_lookup.LookUp(
         token_id=token_id,
         row=embedding.row(model, token_id),
         head_row=terms.weights,
@@ -68,7 +68,13 @@ def look_up() -> None:
         flat_pieces=names(flat.ids),
         cosines=embedding.cosine_matrix(model, ids),
     )
-    embedding_lookup.show(found, pieces, index, tied=architecture.tied)
+
+
+def look_up() -> None:
+    """Show the chosen token's row, its neighbours and the map."""
+    index = st.session_state[state.TOKEN]
+    facts = found(model.source, ids, index)
+    embedding_lookup.show(facts, pieces, index, tied=architecture.tied)
 
 
 def comparison() -> order.OrderComparison | None:

@@ -81,6 +81,17 @@ def test_heatmap_of_signed_values_diverges():
     assert spec(figure)["data"][0]["colorscale"] == theme.colorscale(theme.DIVERGING)
 
 
+def test_texts_stand_in_the_cells_literally():
+    figure = heatmap(
+        np.eye(2), ["a", "b"], ["c", "d"], title="t", key="k", low=0, high=1,
+        texts=[["1.00", "<b>"], ["", "0.5"]],
+    )  # fmt: skip
+    assert [list(row) for row in figure.data[0].text] == [["1.00", "&lt;b&gt;"], ["", "0.5"]]
+    assert figure.data[0].texttemplate == "%{text}"
+    assert figure.data[0].textfont.color == theme.TEXT
+    assert not figure.layout.annotations  # one each would be slow to draw
+
+
 def test_every_cell_under_the_mask_can_be_clicked_and_no_other():
     values = causal(4)
     figure = heatmap(values, ["a"] * 4, ["b"] * 4, title="t", key="k", low=0, high=1)
