@@ -22,6 +22,7 @@ from components.heatmap import (
 from components.lines import lines, selected_point
 from components.mosaic import downsampled, mosaic, selected_head
 from components.strips import fold, robust_limit, strip
+from components.text import plotly as escape
 from tests.components.reading_figures import NASTY, array, event, spec
 
 
@@ -86,7 +87,7 @@ def test_texts_stand_in_the_cells_literally():
         np.eye(2), ["a", "b"], ["c", "d"], title="t", key="k", low=0, high=1,
         texts=[["1.00", "<b>"], ["", "0.5"]],
     )  # fmt: skip
-    assert [list(row) for row in figure.data[0].text] == [["1.00", "&lt;b&gt;"], ["", "0.5"]]
+    assert [list(row) for row in figure.data[0].text] == [["1.00", escape("<b>")], ["", "0.5"]]
     assert figure.data[0].texttemplate == "%{text}"
     assert figure.data[0].textfont.color == theme.TEXT
     assert not figure.layout.annotations  # one each would be slow to draw
