@@ -79,7 +79,7 @@ def warm_up() -> threading.Thread:
     return thread
 
 
-def serve(command: list[str]) -> None:
+def serve(command: list[str], *, warm: bool) -> None:
     """Run Streamlit in this process.
 
     Streamlit takes a folder named `pages` for its old kind of multipage app until `st.navigation`
@@ -88,6 +88,10 @@ def serve(command: list[str]) -> None:
 
     To print its address, a server that listens everywhere asks a service on the internet for it.
     Nothing is to leave this machine, so that question is answered here.
+
+    Args:
+        command: from `arguments`.
+        warm: begin to import at once what the model needs.
     """
     from streamlit import net_util
     from streamlit.runtime.pages_manager import PagesManager
@@ -95,7 +99,8 @@ def serve(command: list[str]) -> None:
 
     PagesManager.uses_pages_directory = False
     net_util.get_external_ip = lambda: None
-    warm_up()
+    if warm:
+        warm_up()
     cli.main(command, prog_name="streamlit")
 
 
@@ -113,7 +118,7 @@ def main() -> int:
     app = wanted.app.resolve()
     os.chdir(app.parent)
     browser = has_display() and not wanted.no_browser
-    serve(arguments(app, wanted.host, port, browser=browser))
+    serve(arguments(app, wanted.host, port, browser=browser), warm=app == ROOT / "app.py")
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,13 +75,14 @@ class Source:
 
 def sources(*layers: str) -> list[Source]:
     """Return the Python files of the layers (folders, or `app` for app.py)."""
-    found = []
-    for layer in layers:
-        if layer == "app":
-            found.append(Source(ROOT / "app.py"))
-        else:
-            found += [Source(path) for path in sorted((ROOT / layer).rglob("*.py"))]
-    return found
+    return [source for layer in layers for source in _sources_of(layer)]
+
+
+@cache
+def _sources_of(layer: str) -> tuple[Source, ...]:
+    """Return the files of one layer, each read and parsed once for all tests."""
+    paths = [ROOT / "app.py"] if layer == "app" else sorted((ROOT / layer).rglob("*.py"))
+    return tuple(Source(path) for path in paths)
 
 
 def assets() -> list[Path]:

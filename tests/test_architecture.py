@@ -55,6 +55,17 @@ def test_imports_point_one_way():
     report(offences)
 
 
+def test_each_page_is_opened_by_its_link_in_a_browser():
+    folder = ROOT / "tests" / "browser"
+    report(
+        [
+            f"{entry.key}: no test opens /{entry.url}"
+            for entry in STAGES[1:]
+            if f'"/{entry.url}"' not in (folder / f"test_{entry.key}.py").read_text("utf-8")
+        ]
+    )
+
+
 def test_the_frame_needs_neither_torch_nor_transformers_to_be_painted():
     helpers = [source for source in sources("components", "pages") if not source.is_page_script]
     script = (

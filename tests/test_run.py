@@ -51,7 +51,7 @@ def test_a_server_for_a_class_asks_nobody_for_its_address(monkeypatch, capsys):
 
     monkeypatch.setattr(cli, "main", banner)
     try:
-        run.serve([])
+        run.serve([], warm=False)
     finally:
         for name, value in kept.items():
             config.set_option(name, value)

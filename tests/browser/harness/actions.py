@@ -46,8 +46,10 @@ def wait_until_idle(page: Page, *, quiet: int = QUIET, timeout: int = TIMEOUT) -
 def wait_for_model(page: Page, *, timeout: int = TIMEOUT) -> None:
     """Wait until the model is loaded and the page shows its numbers."""
     wait_until_idle(page, timeout=timeout)
-    page.locator(".st-key-loading").wait_for(state="detached", timeout=timeout)
-    wait_until_idle(page, timeout=timeout)
+    loading = page.locator(".st-key-loading")
+    if loading.count():
+        loading.wait_for(state="detached", timeout=timeout)
+        wait_until_idle(page, timeout=timeout)
 
 
 def set_slider(page: Page, key: str, value: float, *, wait: bool = True) -> None:
