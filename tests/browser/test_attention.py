@@ -66,10 +66,3 @@ def test_a_link_takes_parts_away_and_one_click_restores(page_at):
     assert "edits=m11" not in page.url
     open_tab(page, "Try this")
     main.get_by_text("Nothing is taken away.").wait_for()
-
-
-def test_markup_in_the_prompt_is_shown_literally(page_at):
-    page = page_at("/attention", params={"prompt": "<b>x</b> $y$ :smile: %{x}"})
-    assert page.get_by_test_id("stMain").locator("b", has_text="x").count() == 0
-    choose(page, "picture", "Arcs")
-    assert widget(page, "arcs").get_by_role("button", name=", <, ").count() >= 1

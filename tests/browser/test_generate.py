@@ -12,6 +12,7 @@ from tests.browser.harness.actions import (
     open_tab,
     press_button,
     visit,
+    wait_for_model,
     wait_until_idle,
     widget,
 )
@@ -85,13 +86,20 @@ def test_another_page_ends_a_run_and_the_text_is_there_on_return(page_at):
 
 
 def test_two_people_write_at_once_and_get_the_texts_that_they_get_alone(page_at):
-    first, second = page_at("/generate", params=GREEDY), page_at("/generate", params=GREEDY)
-    press_button(first, "write", wait=False)
-    press_button(second, "write", wait=False)
-    wait_until_idle(first)
-    wait_until_idle(second)
-    assert texts(first) == texts(second)
-    assert texts(first)[0] == " Paris"
+    prompts = (GREEDY["prompt"], "The capital of Spain is")
+    pages = [page_at("/generate", params=GREEDY | {"prompt": prompt}) for prompt in prompts]
+    for page in pages:
+        press_button(page, "write", wait=False)
+    for page, prompt in zip(pages, prompts, strict=True):
+        wait_until_idle(page)
+        assert page.get_by_role("textbox", name="Prompt").input_value() == prompt
+    together = [texts(page) for page in pages]
+    assert [text[0] for text in together] == [" Paris", " Madrid"]
+    alone = pages[1]
+    alone.reload()
+    wait_for_model(alone)
+    press_button(alone, "write")
+    assert texts(alone) == together[1]
 
 
 def test_markup_in_prompt_and_stop_string_is_shown_literally(page_at):

@@ -53,15 +53,6 @@ def test_a_shared_link_restores_prompt_settings_and_selection(page_at):
     assert float(shown) == 0.5
 
 
-def test_two_people_do_not_see_each_other(page_at):
-    first, second = page_at("/tokenizer"), page_at("/tokenizer")
-    type_text(first, state.PROMPT, "one two three")
-    assert "3 tokens" in fact_of(first, "tokenizer")
-    assert second.get_by_role("textbox", name="Prompt").input_value() == "Why is the sky blue?"
-    wait_until_idle(second)
-    assert "6 tokens" in fact_of(second, "tokenizer")
-
-
 def test_values_in_a_link_that_cannot_be_are_clamped_and_said(page_at):
     page = page_at("/attention", params={"temperature": "99", "layer": "500"})
     assert page.get_by_text("Temperature in the link was 99").is_visible()
@@ -70,7 +61,7 @@ def test_values_in_a_link_that_cannot_be_are_clamped_and_said(page_at):
     assert float(widget(page, state.LAYER).locator("input[type=range]").input_value()) == 29
 
 
-def test_the_overview_writes_token_by_token_and_stops(page_at):
+def test_the_overview_writes_and_stops_and_its_cards_open_their_pages(page_at):
     params = {"prompt": "The capital of France is", "temperature": "0"}
     page = page_at("/", params=params)
     press_button(page, "next_token")
@@ -83,10 +74,6 @@ def test_the_overview_writes_token_by_token_and_stops(page_at):
     assert 1 <= pieces < 21
     press_button(page, "start_over")
     assert page.get_by_label("Text so far").inner_text() == "The·capital·of·France·is"
-
-
-def test_a_card_of_the_overview_opens_its_page(page_at):
-    page = page_at("/")
     page.get_by_role("button", name=re.compile("^Attention: ")).click()
     page.get_by_role("heading", level=1, name=re.compile("Which earlier tokens")).wait_for()
     wait_until_idle(page)

@@ -173,7 +173,7 @@ def test_banning_every_token_is_refused(tiny_model):
 RECORDED = json.loads((Path(__file__).parents[1] / "data" / "greedy.json").read_text())
 WHOLE = {"The capital of France is", "Once upon a time, in a village by the sea,"}
 """The prompts whose answers the loop writes whole here, one to its end token and one to all 64
-tokens; of the others the first 10 tokens.
+tokens; of the others the first 5 tokens.
 
 All 20 x 64 tokens one by one take minutes on two busy cores. For the rest the definition stands
 in: one pass over a prompt and its recorded answer has every recorded token as its argmax, with a
@@ -206,7 +206,7 @@ def test_each_recorded_token_is_the_argmax(real_model, entry):
 @pytest.mark.real
 @pytest.mark.parametrize("entry", RECORDED, ids=[entry["prompt"][:20] for entry in RECORDED])
 def test_greedy_is_generate_on_the_default_model(real_model, entry):
-    count = 64 if entry["prompt"] in WHOLE else 10
+    count = 64 if entry["prompt"] in WHOLE else 5
     steps = run(real_model, entry["ids"], max_new_tokens=count)
     assert [step.id for step in steps] == entry["tokens"][:count]
 
