@@ -9,23 +9,19 @@ def chart_title(page, key: str) -> str:
     return widget(page, key).locator(".gtitle").text_content()
 
 
-def test_a_link_restores_token_layer_head_and_look(page_at):
+def test_a_link_restores_the_choice_and_the_score_stays_when_both_tokens_move(page_at):
     link = {"token": "3", "layer": "2", "head": "5", "vectors": "Position"}
     page = page_at("/embedding", params=link)
     assert "At position 3 pair 0" in chart_title(page, "angles")
     assert "Layer 2, head 5" in chart_title(page, "mean_score")
     set_slider(page, "rope_pair", 31)
     assert "438,460 tokens" in chart_title(page, "wavelengths")
-    choose(page, "vectors", "Look-up")
-    assert "row 6,376 of the table" in chart_title(page, "embedding_row")
-
-
-def test_the_score_stays_when_both_tokens_move(page_at):
-    page = page_at("/embedding", params={"token": "4", "vectors": "Position"})
     before = chart_title(page, "distance")
     set_slider(page, "rope_shift", 120)
     assert chart_title(page, "distance") == before
-    page.get_by_text("At 124 and 120").wait_for()
+    page.get_by_text("At 123 and 120").wait_for()
+    choose(page, "vectors", "Look-up")
+    assert "row 6,376 of the table" in chart_title(page, "embedding_row")
 
 
 def test_two_orders_of_ones_own_words(page_at):
