@@ -52,8 +52,12 @@ def measure() -> list[Row]:
     if chromium is None:
         print(HOW_TO_GET_ONE.replace("tests are", "benchmarks are"))
         return []
-    with sync_playwright() as playwright, _running() as (server, since):
-        browser = launch(playwright, chromium)
+    # The browser comes first: people have theirs open when they start the app.
+    with (
+        sync_playwright() as playwright,
+        launch(playwright, chromium) as browser,
+        _running() as (server, since),
+    ):
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         page.set_default_timeout(TIMEOUT)
         sizes: list[int] = []
@@ -62,13 +66,9 @@ def measure() -> list[Row]:
             lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))),
         )
         page.add_init_script(STOPWATCH)
-        page.goto(server.url)
-        wait_for_model(page)
-        start = time.perf_counter() - since
-        rows = [_first_page(start), _page_changes(page), _slider(page)]
+        rows = [_first_page(page, server.url, since), _page_changes(page), _slider(page)]
         sizes.clear()
         rows += _payloads(page, sizes, server.url)
-        browser.close()
     return rows
 
 
@@ -81,8 +81,19 @@ def _running() -> Iterator[tuple[AppServer, float]]:
             yield server, since
 
 
-def _first_page(seconds: float) -> Row:
-    return Row("start with the weights in the cache, to a usable first page", seconds, 5, "s")
+def _first_page(page: Page, home: str, since: float) -> Row:
+    """Open the overview on a server that has just been started."""
+    page.goto(home)
+    page.get_by_text("a recorded run").wait_for()
+    painted = time.perf_counter() - since
+    wait_for_model(page)
+    return Row(
+        "start with the weights in the cache, to a usable first page",
+        time.perf_counter() - since,
+        5,
+        "s",
+        note=f"a recorded run is shown after {painted:.1f} s",
+    )
 
 
 def _page_changes(page: Page) -> Row:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -56,16 +57,16 @@ FIELDS: tuple[Field, ...] = (
 def scenario_controls() -> dict[str, str]:
     """Draw the scenario's word over a panel with the rest; return its texts by name."""
     first, rest = FIELDS[0], FIELDS[1:]
-    row = st.columns([1.3, 0.9, 2], vertical_alignment="bottom")
-    with row[0]:
-        values = {first.name: _draw(first)}
-    with row[1], st.popover("Scenario", icon=":material/edit:"):
-        st.caption("Something harmless that somebody should not be told, and how they might ask.")
-        values |= {field.name: _draw(field) for field in rest}
-    with row[2]:
-        st.caption(
-            "The secret stands in the system turn. The question is: " + markdown(values["question"])
-        )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        values = {first.name: _draw(first, width=240)}
+        with st.popover("Scenario", icon=":material/edit:", width="content"):
+            st.caption(
+                "Something harmless that somebody should not be told, and how they might ask."
+            )
+            values |= {field.name: _draw(field) for field in rest}
+    st.caption(
+        "The secret stands in the system turn. The question is: " + markdown(values["question"])
+    )
     return values
 
 
@@ -80,8 +81,8 @@ def wrongly_refused(topic: str) -> Sequence[str]:
     )
 
 
-def _draw(field: Field) -> str:
+def _draw(field: Field, **look: Any) -> str:
     """Draw one text; an emptied one counts as its default, so that there is always a scenario."""
     long = state.LONGEST[field.key] >= 300
-    value = bound.text(field.label, field.default, key=field.key, area=long)
+    value = bound.text(field.label, field.default, key=field.key, area=long, **look)
     return value.strip() or field.default
