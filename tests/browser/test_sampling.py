@@ -36,6 +36,8 @@ def test_each_slider_redraws_its_card_and_stays_in_the_link(page_at):
         assert f"{key}={value:g}" in page.url
     card(page, "top_k").get_by_text("keep the 30 largest logits").wait_for()
     card(page, "temperature").get_by_text("logit ÷ 0.4: sharper").wait_for()
+    for name in ("repetition_penalty", "count_penalties", "top_k", "top_p", "min_p", "typical"):
+        assert widget(page, f"on_{name}").locator("input").is_checked(), name
     line = widget(page, "line").locator(".line").inner_text()
     survivors = re.search(r"([\d,]+) token", line)[1]
     widget(page, "strip").get_by_text(f"draws from {survivors}", exact=True).wait_for()
