@@ -4,9 +4,10 @@ A cached decoding step multiplies every matrix of the model by one row (one new 
 a draft of speculative decoding multiplies it by a handful. `torch.nn.functional.linear` takes two
 to three times as long over 2 to 9 rows as over one, although reading the weights, which is what
 such a step spends its time on, costs the same. Turned around, `weight @ x.T`, the same sum comes
-nearer to the time of one row: 1.2 times for 2 rows and 1.4 for 5. This makes checking drafts and
-decoding in batches cheaper on a CPU. (Weights that oneDNN has packed for its own kernels are hardly
-faster, and would be another copy of all of them.)
+nearer to the time of one row: 1.1 to 1.2 times for 2 to 4 rows, 1.5 for 5 and 2 for 8, since its
+kernel takes four at a time. This makes checking drafts and decoding in batches cheaper on a CPU.
+(Weights that oneDNN has packed for its own kernels are hardly faster, and would be another copy of
+all of them.)
 
 One row has a trick of its own. Where a matrix makes many numbers out of few (the LM head, the way
 up in the feed-forward network), adding up its columns, each times one input, takes 0.55 to 0.65 of
