@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.draft_texts import TextLaw
 
 MOST_TEXTS = 12
-OWN = ("Prompt lookup", "Early exit", "Distilled")
+OWN = LOOKUP, EARLY_EXIT, DISTILLED = "Prompt lookup", "Early exit", "Distilled"
 """Drafts whose names are words of this page, and no model's."""
 
 

@@ -54,11 +54,10 @@ def largest(values: Array, n: int) -> Ids:
         return frozen_ids([])
     # Only what may be among the n largest is sorted: a fraction of sorting a whole vocabulary. The
     # stable sort keeps equal values in order.
-    above = np.flatnonzero(values > values.min())
+    smallest = values.min()
+    above = values[values > smallest]
     if n <= len(above):  # after a cut most tokens are equally small, which a partition is slow at
-        smallest = np.partition(values[above], len(above) - n)[len(above) - n]
-    else:
-        smallest = values.min()
+        smallest = np.partition(above, len(above) - n)[len(above) - n]
     candidates = np.flatnonzero(values >= smallest)
     return frozen_ids(candidates[np.argsort(-values[candidates], kind="stable")[:n]])
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from engine.drafts import Proposal
 from engine.generate import random_numbers
 from engine.sampling import draw
+from engine.sampling_lab import chi_square
 from engine.speculative import acceptance, check, residual
 
 Floats = npt.NDArray[np.float32]
@@ -65,19 +65,5 @@ def check_law(p: Sequence[float], q: Sequence[float], *, rounds: int, seed: int)
         accepted=accepted / rounds,
         acceptance=acceptance(target, draft),
         total_variation=float(np.abs(shares - law).sum() / 2),
-        p_value=chi_square(counts, [float(share) * rounds for share in law]),
+        p_value=chi_square(counts, [float(share) * rounds for share in law]).p_value,
     )
-
-
-def chi_square(counts: Sequence[int], expected: Sequence[float]) -> float:
-    """Return the p-value of Pearson's test: the chance of a fit that is worse than this one.
-
-    Args:
-        counts: How often each outcome was seen.
-        expected: How often it should be, each above 0, with the same sum.
-    """
-    seen, should = np.asarray(counts, np.float64), np.asarray(expected, np.float64)
-    statistic = float((((seen - should) ** 2) / should).sum())
-    freedom = torch.tensor((len(seen) - 1) / 2, dtype=torch.float64)
-    half = torch.tensor(statistic / 2, dtype=torch.float64)
-    return float(torch.special.gammaincc(freedom, half))

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.cached_pass import CachedPass
-from engine.draft_law import chi_square
 from engine.generate import random_numbers
 from engine.sampling import SamplingSettings, final_probabilities
+from engine.sampling_lab import chi_square
 from engine.speculative import speculate
 
 if TYPE_CHECKING:
@@ -142,4 +142,4 @@ def _fit(counts: Mapping[Text, int], law: Mapping[Text, float], runs: int) -> fl
     if len(expected) < 2:
         return 1.0
     scale = sum(counted) / sum(expected)
-    return chi_square(counted, [number * scale for number in expected])
+    return chi_square(counted, [number * scale for number in expected]).p_value

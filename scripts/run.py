@@ -62,7 +62,7 @@ def arguments(app: Path, host: str, port: int, *, browser: bool) -> list[str]:
     ]
 
 
-def warm_up() -> threading.Thread:
+def warm_up() -> None:
     """Begin to import what the model needs, on a thread of its own.
 
     That takes seconds. The server listens and the browser opens meanwhile, which need little of
@@ -74,9 +74,7 @@ def warm_up() -> threading.Thread:
         with contextlib.suppress(Exception):
             importlib.import_module("engine.model")
 
-    thread = threading.Thread(target=load, name="warm-up", daemon=True)
-    thread.start()
-    return thread
+    threading.Thread(target=load, name="warm-up", daemon=True).start()
 
 
 def serve(command: list[str], *, warm: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import bound, draft_rounds, speculative_depth, state
+from components import bound, draft_pay, draft_rounds, speculative_depth, state
 from components.chart import chart
 from components.generate_controls import budget_control
 from components.text import markdown
@@ -22,7 +22,7 @@ def controls(running: bool) -> drafting.Choice:
     with st.container(horizontal=True, vertical_alignment="bottom", key="draft_controls"):
         kind = bound.choice("Draft", drafting.kinds(live), key=state.DRAFT)
         depth = max(layers // 3, 1)
-        if kind == drafting.EARLY_EXIT and layers > 2:
+        if kind == draft_pay.EARLY_EXIT and layers > 2:
             entry = state.Limit(
                 *(state.EXIT_LAYERS, "First N layers", 1, layers - 1, depth, 1), whole=True
             )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from components.draft_pay import DISTILLED, EARLY_EXIT, LOOKUP
 from pages.shared.live import Live
 from pages.shared.loading import allowed_sources, wait_for_model
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 RACE = "draft_race"
 RACING = "race_wanted"
-LOOKUP, EARLY_EXIT, DISTILLED = "Prompt lookup", "Early exit", "Distilled"
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ import torch
 
 from engine.cached_pass import CachedPass
 from engine.distilled import DistilledDraft, load_parts
-from engine.draft_law import check_law, chi_square
+from engine.draft_law import check_law
 from engine.draft_texts import compared, count_texts, exact_law
 from engine.drafts import ModelDraft, PromptLookup, Proposal
 from engine.early_exit import early_exit
 from engine.generate import random_numbers
 from engine.sampling import SamplingSettings, final_probabilities
+from engine.sampling_lab import chi_square
 from engine.speculative import acceptance, check, residual, speculate
 from tests.engine.runs import ids_of
 
@@ -56,12 +57,13 @@ def test_the_law_check_notices_a_wrong_law():
     """Accepted by equality with a draw from p, as a naive checker does: p * q, normalised."""
     wrong = P * Q / (P * Q).sum()
     counts = [round(float(share) * ROUNDS) for share in wrong]
-    assert chi_square(counts, [float(share) * ROUNDS for share in P]) < 1e-9
+    assert chi_square(counts, [float(share) * ROUNDS for share in P]).p_value < 1e-9
 
 
 def test_chi_square_is_the_textbook_value():
     """For two degrees of freedom the p-value is exp(-x / 2)."""
-    assert chi_square([10, 20, 30], [20, 20, 20]) == pytest.approx(float(np.exp(-5)), rel=1e-9)
+    found = chi_square([10, 20, 30], [20, 20, 20]).p_value
+    assert found == pytest.approx(float(np.exp(-5)), rel=1e-9)
 
 
 def test_a_draft_that_is_the_target_is_always_accepted():
