@@ -1,101 +1,106 @@
 """Matrix products over few rows, done fast on a CPU.
 
 A cached decoding step multiplies every matrix of the model by one row (one new token), and checking
-a draft of speculative decoding multiplies it by a handful. `torch.nn.functional.linear` takes two
-to three times as long over 2 to 9 rows as over one, although reading the weights, which is what
-such a step spends its time on, costs the same. Turned around, `weight @ x.T`, the same sum comes
-nearer to the time of one row: 1.1 to 1.2 times for 2 to 4 rows, 1.5 for 5 and 2 for 8, since its
-kernel takes four at a time. This makes checking drafts and decoding in batches cheaper on a CPU.
-(Weights that oneDNN has packed for its own kernels are hardly faster, and would be another copy of
-all of them.)
+a draft of speculative decoding multiplies it by a handful. Reading the weights is what such a step
+spends its time on, and they are the same weights for one row as for five. Yet
+`torch.nn.functional.linear` takes two to three times as long over 2 to 9 rows as over one.
 
-One row has a trick of its own. Where a matrix makes many numbers out of few (the LM head, the way
-up in the feed-forward network), adding up its columns, each times one input, takes 0.55 to 0.65 of
-the time of one dot product per row. For this the columns have to lie side by side, so such matrices
-are kept a second time, turned: 325 MB for the default model.
+Two ways around that, for 1 to 16 rows:
+
+- A loop of this project (`engine.few_rows_kernel`) reads each row of the weight once and multiplies
+  it by up to five rows of the input while it is at hand. It runs on one thread, and is as fast as
+  torch on two.
+- Where torch has more threads than that, it shares among them the product turned around,
+  `weight @ x.T`. Its kernel takes four rows at a time.
+
+Both make checking drafts and decoding in batches cheaper on a CPU.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import nn
 
 MOST_ROWS = 16
-"""Up to here the turned product wins; beyond it the usual one is as good or better."""
+"""Up to here these products win; beyond it the usual one is as good or better."""
 
-LEAST_BYTES = 1 << 20
-"""Smaller matrices stay in the processor's cache, where their layout hardly matters."""
-
-MOST_COPIED_BYTES = 512 << 20
-"""How much memory the turned copies of one network may take; what comes later goes without."""
+MOST_THREADS = 2
+"""Up to here the loop on one thread wins over a product that torch shares among its threads."""
 
 
 class FewRowsLinear(nn.Linear):
-    """`nn.Linear` with the same weights and the same result, turned around for few rows."""
-
-    columns: torch.Tensor | None = None
-    """A turned copy of the weight, `[in, out]`, for one row; no part of the state dict."""
+    """`nn.Linear` with the same weights and the same result, another way for few rows."""
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """Multiply `[..., in]` to `[..., out]`, equal to `nn.Linear` up to the order of the sum."""
         rows = input.numel() // self.in_features
-        if rows == 1 and self.columns is not None:
-            product = torch.mm(input.reshape(1, -1), self.columns)
-            if self.bias is not None:
-                product = product + self.bias
-            return product.reshape(*input.shape[:-1], self.out_features)
-        if not 1 < rows <= MOST_ROWS:
+        if not 1 <= rows <= MOST_ROWS:
             return super().forward(input)
-        return few_rows_product(input, self.weight, self.bias)
+        if torch.get_num_threads() <= MOST_THREADS and not torch.is_grad_enabled():
+            product = compiled_product(input, self.weight)
+        elif rows > 1:
+            product = turned_product(input, self.weight)
+        else:
+            return super().forward(input)
+        return product if self.bias is None else product + self.bias
 
 
-def few_rows_product(
-    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
-) -> torch.Tensor:
-    """Return `x @ weight.T + bias`, computed as `(weight @ x.T).T`.
+def turned_product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """Return `x @ weight.T`, computed as `(weight @ x.T).T`.
 
     Args:
         x: `[..., in]`, 1 to 16 rows in all.
         weight: `[out, in]`.
-        bias: `[out]`, or None.
 
     Returns:
         `[..., out]`.
     """
     # The kernel wants x itself contiguous; a transposed copy of it is several times slower.
     flat = x.reshape(-1, x.shape[-1]).contiguous()
-    product = torch.mm(weight, flat.t()).t()
-    if bias is not None:
-        product = product + bias
-    return product.reshape(*x.shape[:-1], weight.shape[0])
+    return torch.mm(weight, flat.t()).t().reshape(*x.shape[:-1], len(weight))
+
+
+def compiled_product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """Return `x @ weight.T`, computed on one thread; no gradient flows through it.
+
+    Args:
+        x: `[..., in]`, float32.
+        weight: `[out, in]`, float32, its rows side by side.
+
+    Returns:
+        `[..., out]`.
+    """
+    # Here and not above: its compiler takes a second to load, and a start need not wait for it.
+    from engine.few_rows_kernel import multiply
+
+    outs, ins = weight.shape
+    product = torch.empty(*x.shape[:-1], outs)
+    rows = np.ascontiguousarray(x.detach().numpy().reshape(-1, ins))
+    multiply(weight.detach().numpy(), rows, product.numpy().reshape(-1, outs))
+    return product
 
 
 def use_few_rows(network: nn.Module) -> None:
-    """Let every plain float32 `nn.Linear` of a network on the CPU use the few-row product.
+    """Let every plain float32 `nn.Linear` of a network on the CPU use the few-row products.
 
     Only the class of the module changes: parameters, hooks and state dict stay as they are, and
-    `use_stock_linear` takes it back. The weights must not change afterwards.
+    `use_stock_linear` takes it back.
     """
-    copied = 0
     for module in network.modules():
         # `type() is`: a subclass has a forward of its own, which must stay.
-        if type(module) is not nn.Linear or not _is_cpu_float32(module.weight):
-            continue
-        module.__class__ = FewRowsLinear
-        tall = module.out_features > module.in_features
-        if tall and LEAST_BYTES <= module.weight.nbytes <= MOST_COPIED_BYTES - copied:
-            module.columns = module.weight.detach().t().contiguous()
-            copied += module.weight.nbytes
+        if type(module) is nn.Linear and _gains(module.weight):
+            module.__class__ = FewRowsLinear
 
 
 def use_stock_linear(network: nn.Module) -> None:
     """Undo `use_few_rows`."""
     for module in network.modules():
         if type(module) is FewRowsLinear:
-            module.__dict__.pop("columns", None)
             module.__class__ = nn.Linear  # type: ignore[assignment]
 
 
-def _is_cpu_float32(weight: torch.Tensor) -> bool:
+def _gains(weight: torch.Tensor) -> bool:
     """Tell whether this is the case that was measured to gain."""
-    return weight.device.type == "cpu" and weight.dtype == torch.float32
+    on_cpu = weight.device.type == "cpu" and weight.dtype == torch.float32
+    return on_cpu and weight.is_contiguous()

@@ -63,8 +63,9 @@ class LanguageModel:
         quiet_libraries()
         architecture = read_architecture(network)
         network.to(device).eval().requires_grad_(False)
-        use_few_rows(network)
         hooks.install(network)
+        # Last: what it compiles at its first product is no part of the loading.
+        use_few_rows(network)
         return cls(
             name=name,
             source=name if source is None else source,

@@ -72,7 +72,8 @@ def warm_up() -> None:
     def load() -> None:
         # What is wrong with an import is said on the page, by the loader that needs it.
         with contextlib.suppress(Exception):
-            importlib.import_module("engine.model")
+            for module in ("engine.model", "engine.few_rows_kernel"):
+                importlib.import_module(module)
 
     threading.Thread(target=load, name="warm-up", daemon=True).start()
 

@@ -1,7 +1,10 @@
-"""The turned product gives what `F.linear` gives; swapping it in changes nothing but the time."""
+"""The products over few rows give what `F.linear` gives; swapping them in changes only the time."""
 
 from __future__ import annotations
 
+import copy
+
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -9,12 +12,25 @@ from torch.nn import functional
 
 from engine.few_rows import (
     MOST_ROWS,
+    MOST_THREADS,
     FewRowsLinear,
-    few_rows_product,
+    compiled_product,
+    turned_product,
     use_few_rows,
     use_stock_linear,
 )
+from engine.few_rows_kernel import multiply
+from engine.runtime import set_threads
 from tests.tiny import tiny_network
+
+
+@pytest.fixture(params=[MOST_THREADS, MOST_THREADS + 1])
+def threads(request):
+    """Above this number of threads another product is used."""
+    before = torch.get_num_threads()
+    set_threads(request.param)
+    yield request.param
+    set_threads(before)
 
 
 def layer(bias: bool, *, seed: int = 0) -> nn.Linear:
@@ -28,18 +44,41 @@ def layer(bias: bool, *, seed: int = 0) -> nn.Linear:
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("rows", range(1, MOST_ROWS + 2))
 @torch.inference_mode()
-def test_equals_linear(rows, bias):
+def test_equals_linear(rows, bias, threads):
     linear = layer(bias)
     x = torch.randn(rows, 96, generator=torch.Generator().manual_seed(rows))
     expected = functional.linear(x, linear.weight, linear.bias)
     use_few_rows(linear)
     assert (linear(x) - expected).abs().max() <= 1e-5
-    assert (few_rows_product(x, linear.weight, linear.bias) - expected).abs().max() <= 1e-5
+
+
+@pytest.mark.parametrize("outs", [1, 2, 3, 80, 81])
+@pytest.mark.parametrize("ins", [1, 7, 8, 96, 577])
+@pytest.mark.parametrize("rows", range(1, MOST_ROWS + 1))
+@torch.inference_mode()
+def test_each_product_equals_the_sum_in_float64(rows, ins, outs):
+    generator = torch.Generator().manual_seed(rows)
+    x, weight = torch.randn(rows, ins, generator=generator), torch.randn(outs, ins)
+    exact = x.double() @ weight.double().T
+    for product in (turned_product(x, weight), compiled_product(x, weight)):
+        assert product.shape == (rows, outs)
+        assert (product - exact).abs().max() <= 1e-5 * ins**0.5
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 9])
+def test_the_loop_writes_every_place_and_only_those(rows):
+    """Integers are exact in float32, so the sums are too; the frame around must stay as it was."""
+    w = np.arange(7 * 3, dtype=np.float32).reshape(7, 3)
+    x = np.arange(rows * 3, dtype=np.float32).reshape(rows, 3)
+    framed = np.full((rows + 2, 7), -1, dtype=np.float32)
+    multiply(w, x, framed[1:-1])
+    assert np.array_equal(framed[1:-1], x @ w.T)
+    assert (framed[[0, -1]] == -1).all()
 
 
 @pytest.mark.parametrize("shape", [(96,), (1, 5, 96), (2, 3, 96), (4, 1, 96), (0, 96), (2, 40, 96)])
 @torch.inference_mode()
-def test_equals_linear_in_every_shape(shape):
+def test_equals_linear_in_every_shape(shape, threads):
     linear = layer(bias=True)
     x = torch.randn(shape, generator=torch.Generator().manual_seed(1))
     expected = functional.linear(x, linear.weight, linear.bias)
@@ -50,7 +89,7 @@ def test_equals_linear_in_every_shape(shape):
 
 
 @torch.inference_mode()
-def test_input_need_not_be_contiguous():
+def test_input_need_not_be_contiguous(threads):
     linear = layer(bias=False)
     x = torch.randn(96, 4, generator=torch.Generator().manual_seed(2)).t()
     expected = functional.linear(x, linear.weight)
@@ -61,7 +100,7 @@ def test_input_need_not_be_contiguous():
 @pytest.mark.parametrize("family", ["llama", "phi3"])
 @pytest.mark.parametrize("tokens", [1, 4, 16, 40])
 @torch.inference_mode()
-def test_a_network_gives_the_same_logits(family, tokens):
+def test_a_network_gives_the_same_logits(family, tokens, threads):
     network = tiny_network(family)
     before = {name: value.clone() for name, value in network.state_dict().items()}
     ids = torch.arange(tokens)[None]
@@ -77,42 +116,35 @@ def test_a_network_gives_the_same_logits(family, tokens):
     assert torch.equal(network(input_ids=ids).logits, stock)
 
 
-@pytest.mark.parametrize("bias", [False, True])
-@torch.inference_mode()
-def test_one_row_through_a_tall_matrix(bias):
-    """Large enough for a turned copy, which one row uses and others do not."""
-    linear = nn.Linear(96, 4000, bias=bias)
-    generator = torch.Generator().manual_seed(3)
-    for parameter in linear.parameters():
-        parameter.data = torch.randn(parameter.shape, generator=generator) / 10
-    for shape in [(96,), (1, 96), (1, 1, 96), (2, 96), (40, 96)]:
-        x = torch.randn(shape, generator=generator)
-        expected = functional.linear(x, linear.weight, linear.bias)
-        use_few_rows(linear)
-        assert torch.equal(linear.columns, linear.weight.t())
-        assert list(linear.state_dict()) == (["weight", "bias"] if bias else ["weight"])
-        result = linear(x)
-        assert result.shape == expected.shape
-        assert (result - expected).abs().max() <= 1e-5
-        use_stock_linear(linear)
-        assert not hasattr(linear, "columns")
+@pytest.mark.parametrize("rows", [1, 4])
+def test_gradients_flow_where_they_are_wanted(rows, threads):
+    linear = layer(bias=True)
+    use_few_rows(linear)
+    x = torch.randn(rows, 96, requires_grad=True)
+    linear(x).sum().backward()
+    assert torch.allclose(x.grad, linear.weight.sum(dim=0).expand(rows, -1), atol=1e-5)
 
 
-def test_the_copies_are_bounded(monkeypatch):
-    layers = nn.Sequential(*[nn.Linear(100, 4000, bias=False) for _ in range(3)])
-    small, wide = nn.Linear(96, 100), nn.Linear(4000, 100)
-    monkeypatch.setattr("engine.few_rows.MOST_COPIED_BYTES", 2 * layers[0].weight.nbytes)
-    for network in (layers, small, wide):
-        use_few_rows(network)
-    assert [layer.columns is not None for layer in layers] == [True, True, False]
-    assert small.columns is None
-    assert wide.columns is None
+@pytest.mark.parametrize("rows", [1, 4])
+def test_a_weight_may_change_in_the_layer_and_in_its_copy(rows, threads):
+    linear = layer(bias=False)
+    use_few_rows(linear)
+    x = torch.randn(rows, 96)
+    with torch.no_grad():
+        before, twin = linear(x), copy.deepcopy(linear)
+        twin.weight.mul_(2)
+        assert torch.allclose(twin(x), 2 * before, atol=1e-5)
+        linear.weight = nn.Parameter(3 * linear.weight)
+        assert torch.allclose(linear(x), 3 * before, atol=1e-5)
 
 
 def test_only_plain_float32_linear_layers_are_swapped():
     class Own(nn.Linear):
         pass
 
-    network = nn.Sequential(nn.Linear(4, 4), Own(4, 4), nn.Linear(4, 4).to(torch.bfloat16))
+    turned = nn.Linear(4, 4)
+    turned.weight = nn.Parameter(turned.weight.detach().t())
+    network = nn.Sequential(nn.Linear(4, 4), Own(4, 4), nn.Linear(4, 4).to(torch.bfloat16), turned)
     use_few_rows(network)
-    assert [type(module) for module in network] == [FewRowsLinear, Own, nn.Linear]
+    kinds = [FewRowsLinear, Own, nn.Linear, nn.Linear]
+    assert [type(module) for module in network] == kinds
