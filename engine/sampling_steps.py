@@ -133,10 +133,15 @@ def top_p(logits: Floats, mass: float) -> Change:
     least likely up, remove while the removed mass is at most 1 - mass. The sum runs over the whole
     vocabulary, in float64, and is compared in float32, as torch does.
     """
-    ascending = np.sort(logits[logits > -np.inf])
-    probabilities = softmax(ascending)
-    removed_mass = np.cumsum(probabilities, dtype=np.float64).astype(np.float32)
-    removed = int(np.searchsorted(removed_mass, np.float32(1.0 - mass), side="right"))
+    probabilities = softmax(logits)
+    # Tokens below half of an even share of what may go hold at most half of it: they go unsorted.
+    unlikely = probabilities < 0.5 * (1.0 - mass) / len(logits)
+    ascending = np.sort(logits[~unlikely])
+    shares = np.sort(probabilities[~unlikely])
+    removed_mass = probabilities[unlikely].sum(dtype=np.float64) + np.cumsum(shares, dtype=float)
+    removed = int(
+        np.searchsorted(removed_mass.astype(np.float32), np.float32(1.0 - mass), side="right")
+    )
     removed = min(removed, len(ascending) - 1)
     cutoff = ascending[removed]
     kept = logits > cutoff
@@ -146,7 +151,7 @@ def top_p(logits: Floats, mass: float) -> Change:
     kept[equals[:room]] = True
     cut = len(equals) - room
     note = f"{cut} more tie with the last one; lower ids went first." if cut else ""
-    return Change(_only(logits, kept), float(probabilities[removed]), note)
+    return Change(_only(logits, kept), float(shares[removed]), note)
 
 
 def min_p(logits: Floats, share: float) -> Change:
