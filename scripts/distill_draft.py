@@ -2,13 +2,15 @@
 
     python -m scripts.own_texts FOLDER       writes the texts
     python -m scripts.distill_draft FOLDER   trains, and writes the weights
+    python -m scripts.distill_draft FOLDER --start WEIGHTS   takes the last pass only, from there
 
-The block learns to give the same distribution as the target: at each place its loss is the
-cross-entropy between the two. When it guesses several tokens ahead it reads its own result instead
-of the target's state. It practises that in the last part of the training: there it goes over each
-text twice, the second time with its first results for states (Zhang et al., "HASS", 2025).
-A last pass over half of the texts minimises what counts in the end: how likely a guess is rejected,
-one minus the sum of min(p, q), at the temperature that the app starts with.
+The block learns to give the same distribution as the target, wherever an answer is written: its
+loss is the cross-entropy between the two. When it guesses several tokens ahead it reads its own
+result instead of the target's state. It practises that in the last part of the training: there it
+goes over each text twice, the second time with its first results for states (Zhang et al., "HASS",
+2025).
+The last pass minimises what counts in the end: how likely a guess is rejected, one minus the sum of
+min(p, q), at the temperature that the app starts with.
 """
 
 from __future__ import annotations
@@ -28,38 +30,60 @@ from torch.nn import functional
 
 from engine.distilled import WEIGHTS, DistilledBlock
 from engine.model import load_model
+from scripts.own_texts import Turns
 
 MOST_USED = 8192
 """Tokens of the cut head: they make up almost all of what the target writes."""
 ROWS = 4
 LEARNING_RATE = 1e-3
 WARM_UP = 50
+HELD = 24
+"""Texts that are kept back, to measure with."""
 AHEAD = (1.0, 0.5)
 """The weight of the loss one and two guesses ahead."""
 PRACTICE = 0.6
 """After this share of the steps it guesses two ahead; until then one, in half of the time."""
-FINISH = 500
+FINISH = 2000
 """Steps of the last pass, at a third of the learning rate."""
 TEMPERATURE = 0.7
-SAME = 24
-"""All conversations begin with the same tokens, which need no practice in the end."""
 
 
 @dataclass
 class Texts:
-    """All texts: `ids` [N, T] and `states` [N, T, width], float16."""
+    """All texts: `ids` [N, T], `states` [N, T, width], float16, `answered` [N, T], bool."""
 
     ids: torch.Tensor
     states: torch.Tensor
+    answered: torch.Tensor
+    """Where the next token is one of an answer: what a draft will have to guess."""
 
     @classmethod
-    def read(cls, files: list[Path]) -> Texts:
+    def read(cls, files: list[Path], turns: Turns) -> Texts:
         """Read files of `scripts.own_texts`."""
         parts = [load_file(path) for path in files]
-        return cls(
-            torch.cat([part["ids"] for part in parts]).long(),
-            torch.cat([part["states"] for part in parts]),
-        )
+        ids = torch.cat([part["ids"] for part in parts]).long()
+        states = torch.cat([part["states"] for part in parts])
+        return cls(ids, states, torch.tensor([answered(row, turns) for row in ids.tolist()]))
+
+    def __getitem__(self, rows: torch.Tensor | slice) -> Texts:
+        """Return some of the texts."""
+        return Texts(self.ids[rows], self.states[rows], self.answered[rows])
+
+
+def answered(ids: list[int], turns: Turns) -> list[bool]:
+    """Say for each token whether the next one is part of an answer; its end token is.
+
+    A text that is no conversation is one long answer.
+    """
+    end, *opening = turns.to_assistant
+    inside, found = end not in ids, list[bool]()
+    for place, token in enumerate(ids):
+        if token == end:
+            inside = False
+        elif ids[max(0, place + 1 - len(opening)) : place + 1] == opening:
+            inside = True
+        found.append(inside)
+    return [*found[:-1], False]  # what follows the last token is not known
 
 
 @dataclass
@@ -72,12 +96,13 @@ class Setting:
 
     @classmethod
     def of(cls, network: Any, texts: Texts) -> Setting:
-        """Count the texts' tokens and cut the head to the most used ones."""
+        """Count the tokens of the answers and cut the head to the most used ones."""
         embedding = network.get_input_embeddings().weight.detach()
-        counts = torch.bincount(texts.ids.flatten(), minlength=len(embedding))
+        tokens = texts.ids[:, 1:][texts.answered[:, :-1]]
+        counts = torch.bincount(tokens, minlength=len(embedding))
         vocabulary = counts.argsort(descending=True, stable=True)[:MOST_USED].sort().values
         share = counts[vocabulary].sum() / counts.sum()
-        print(f"the {MOST_USED} most used tokens are {share:.2%} of the texts", flush=True)
+        print(f"the {MOST_USED} most used tokens are {share:.2%} of the answers", flush=True)
         head = network.get_output_embeddings().weight.detach()
         return cls(embedding, vocabulary, head[vocabulary].contiguous())
 
@@ -100,19 +125,23 @@ def begin(network: Any) -> DistilledBlock:
     return block.train()
 
 
+def take_up(block: DistilledBlock, path: Path) -> None:
+    """Put trained weights into the block. The cut head is no part of it."""
+    weights = load_file(path)
+    del weights["vocabulary"]
+    block.load_state_dict({name: value.float() for name, value in weights.items()})
+
+
 def guesses(
-    block: DistilledBlock,
-    setting: Setting,
-    ids: torch.Tensor,
-    states: torch.Tensor,
-    ahead: int,
+    block: DistilledBlock, setting: Setting, texts: Texts, ahead: int
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Yield, for 1 to `ahead` guesses ahead, (logits, target's logits), each `[B, T', cut]`."""
-    embeddings = functional.embedding(ids, setting.embedding)
+    """Yield, for 1 to `ahead` guesses ahead, (logits, target's logits), each `[answered, cut]`."""
+    embeddings, states = functional.embedding(texts.ids, setting.embedding), texts.states.float()
     read = states[:, :-1]  # the state before each token
     for first in range(1, 1 + ahead):
-        guessed = block(embeddings[:, first:], read)
-        yield guessed @ setting.head.T, states[:, first:] @ setting.head.T
+        guessed, known = block(embeddings[:, first:], read), states[:, first:]
+        where = texts.answered[:, first:]
+        yield guessed[where] @ setting.head.T, known[where] @ setting.head.T
         read = guessed[:, :-1]
 
 
@@ -125,8 +154,8 @@ def cross_entropy(logits: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
 
 
 def rejection(logits: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
-    """Return how likely a guess is rejected, after the shared beginning of all texts."""
-    p, q = ((row[:, SAME:] / TEMPERATURE).softmax(-1) for row in (wanted, logits))
+    """Return how likely a guess is rejected."""
+    p, q = ((row / TEMPERATURE).softmax(-1) for row in (wanted, logits))
     return 1 - torch.minimum(p, q).sum(-1).mean()
 
 
@@ -139,9 +168,9 @@ def train(block: DistilledBlock, setting: Setting, texts: Texts, held: Texts, ep
     )
 
 
-def finish(block: DistilledBlock, setting: Setting, texts: Texts, held: Texts) -> None:
-    """Train on, by what counts in the end: the chance of a rejection, one and two ahead."""
-    _steps(block, setting, texts, held, rejection, FINISH, lambda step: len(AHEAD), 0.3)
+def finish(block: DistilledBlock, setting: Setting, texts: Texts, held: Texts, steps: int) -> None:
+    """Train on, by what counts in the end: the chance of a rejection, at times two ahead."""
+    _steps(block, setting, texts, held, rejection, steps, lambda step: 1 + (step % 3 == 0), 0.3)
 
 
 def _steps(
@@ -160,8 +189,7 @@ def _steps(
     for step, rows in zip(range(steps), _batches(len(texts.ids)), strict=False):
         for group in optimizer.param_groups:
             group["lr"] = speed * LEARNING_RATE * rate(step, steps)
-        states = texts.states[rows].float()
-        found = guesses(block, setting, texts.ids[rows], states, ahead(step))
+        found = guesses(block, setting, texts[rows], ahead(step))
         parts = [weight * loss_of(*pair) for weight, pair in zip(AHEAD, found, strict=False)]
         loss = torch.stack(parts).sum()
         optimizer.zero_grad()
@@ -190,7 +218,7 @@ def rate(step: int, steps: int) -> float:
 @torch.no_grad()
 def accepted(block: DistilledBlock, setting: Setting, held: Texts) -> str:
     """Say how likely a guess is accepted: the mean of sum min(p, q)."""
-    pairs = guesses(block, setting, held.ids, held.states.float(), len(AHEAD))
+    pairs = guesses(block, setting, held, len(AHEAD))
     one, two = (1 - float(rejection(*pair)) for pair in pairs)
     return f"accepted {one:.3f} one ahead and {two:.3f} two ahead"
 
@@ -208,16 +236,21 @@ def main() -> None:
     arguments = argparse.ArgumentParser()
     arguments.add_argument("folder", type=Path)
     arguments.add_argument("--epochs", type=int, default=5)
+    arguments.add_argument("--finish", type=int, default=FINISH, help="steps of the last pass")
+    arguments.add_argument("--start", type=Path, help="weights that went through the epochs")
     arguments.add_argument("--output", type=Path, default=WEIGHTS)
+    arguments.add_argument("--threads", type=int, default=2)
     wanted = arguments.parse_args()
-    model = load_model(threads=2)
-    texts = Texts.read(sorted(wanted.folder.glob("*.safetensors")))
-    held = Texts(texts.ids[-24:], texts.states[-24:])
-    texts = Texts(texts.ids[:-24], texts.states[:-24])
+    model = load_model(threads=wanted.threads)
+    texts = Texts.read(sorted(wanted.folder.glob("*.safetensors")), Turns(model))
+    held, texts = texts[-HELD:], texts[:-HELD]
     setting = Setting.of(model.network, texts)
     block = begin(model.network)
-    train(block, setting, texts, held, wanted.epochs)
-    finish(block, setting, texts, held)
+    if wanted.start is None:
+        train(block, setting, texts, held, wanted.epochs)
+    else:
+        take_up(block, wanted.start)
+    finish(block, setting, texts, held, wanted.finish)
     save(block, setting, wanted.output)
 
 
