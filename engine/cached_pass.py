@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import nn
 from transformers import DynamicCache
+
+from engine.hooks import sites_of
 
 if TYPE_CHECKING:
     from engine.model import LanguageModel
@@ -55,22 +59,26 @@ class CachedPass:
         """Read further tokens and return the logits [last, V] after each of the last ones."""
         model = self._model
         # inference_mode counts for the thread that enters it, so it is entered at each pass.
-        more = {} if self._states is None else {"output_hidden_states": True}
-        with model.lock, torch.inference_mode():
+        with model.lock, torch.inference_mode(), ExitStack() as stack:
+            if self._states is not None:
+                # To ask transformers for all hidden states would take as long as a block.
+                norm = sites_of(model.network).final_norm
+                stack.callback(norm.register_forward_hook(self._keep_states).remove)
             start = time.perf_counter()
             output = model.network(
                 input_ids=torch.tensor([list(ids)], device=model.network.device),
                 cache=self._cache,
                 use_cache=True,
                 logits_to_keep=last,
-                **more,
             )
-            if self._states is not None:
-                # Of this list the last is what the LM head reads, after the final norm.
-                self._states += output.hidden_states[-1][0].unbind()
             logits: npt.NDArray[np.float32] = output.logits[0, -last:].float().cpu().numpy()
             self.milliseconds = (time.perf_counter() - start) * 1000
         return logits
+
+    def _keep_states(self, _: nn.Module, args: Any, output: torch.Tensor) -> None:
+        """Keep what the LM head reads, after the final norm."""
+        assert self._states is not None
+        self._states += output[0].unbind()
 
     def rewind(self, tokens: int) -> None:
         """Forget what was read after the first `tokens`: the cache is as if it had never been.
