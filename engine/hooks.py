@@ -22,6 +22,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
+from engine.attend import masked_attention, softcapped_attention
 from engine.edits import Edit, KnockOutAttention, KnockOutHead, KnockOutMlp
 from engine.errors import ModelLoadError
 from engine.recording import Recording
@@ -114,47 +115,15 @@ def observing_attention(
     observer = getattr(module, OBSERVER, None)
     if observer is not None:
         observer.saw(module, AttentionInputs(query, key, value, attention_mask, scale, softcap))
-    if softcap is None:
-        output, _ = sdpa_attention_forward(
-            module, query, key, value, attention_mask, dropout=dropout, scaling=scale, **kwargs
-        )
+    if softcap is not None:
+        output = softcapped_attention(query, key, value, mask, scale, softcap)
+    elif mask is not None and mask.device.type == "cpu":
+        output = masked_attention(query, key, value, mask, scale, dropout)
     else:
-        output = softcapped_attention(query, key, value, attention_mask, scale, softcap)
+        output, _ = sdpa_attention_forward(
+            module, query, key, value, mask, dropout=dropout, scaling=scale, **kwargs
+        )
     return (output if observer is None else observer.edited(output)), None
-
-
-def softcapped_attention(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    mask: torch.Tensor | None,
-    scale: float,
-    softcap: float,
-) -> torch.Tensor:
-    """Attend with bounded scores, `softmax(c·tanh(q·k·scale/c)) v` (Gemma 2).
-
-    Args:
-        query: `[B, H, T, K]`.
-        key: `[B, G, S, K]`; head h reads key/value head `h // (H/G)`.
-        value: `[B, G, S, K]`.
-        mask: True where a token may be read, `[B, 1, T, S]`; None means causal.
-        scale: Factor on `q·k`.
-        softcap: The bound c.
-
-    Returns:
-        `[B, T, H, K]`, contiguous.
-    """
-    groups = query.shape[1] // key.shape[1]
-    key, value = (part.repeat_interleave(groups, dim=1) for part in (key, value))
-    scores_BHTS = query @ key.transpose(2, 3) * scale
-    scores_BHTS = torch.tanh(scores_BHTS / softcap) * softcap
-    if mask is None and query.shape[2] > 1:
-        tokens, keys = query.shape[2], key.shape[2]
-        mask = torch.ones(tokens, keys, dtype=torch.bool, device=query.device).tril()
-    if mask is not None:
-        scores_BHTS = scores_BHTS.masked_fill(~mask, float("-inf"))
-    pattern_BHTS = scores_BHTS.softmax(dim=-1, dtype=torch.float32).to(query.dtype)
-    return (pattern_BHTS @ value).transpose(1, 2).contiguous()
 
 
 def install(network: Any) -> Sites:

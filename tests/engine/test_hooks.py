@@ -9,7 +9,7 @@ import transformers
 
 from engine.edits import KnockOutHead, KnockOutMlp
 from engine.errors import ModelLoadError
-from engine.hooks import install, observing_attention, softcapped_attention
+from engine.hooks import install, observing_attention
 from engine.trace import trace
 from tests.tiny import FAMILIES, tiny_model, tiny_network
 
@@ -46,21 +46,6 @@ def test_cached_passes_give_what_the_familys_own_attention_gives(family):
         for cut in (slice(9, 10), slice(10, 14)):
             output = network(input_ids=torch.tensor([IDS[cut]]), cache=output.cache, use_cache=True)
             torch.testing.assert_close(output.logits[0], expected[cut], atol=1e-4, rtol=0)
-
-
-@pytest.mark.parametrize("masked", [False, True])
-def test_softcapped_attention_equals_a_naive_loop(masked):
-    generator = torch.Generator().manual_seed(3)
-    q, k, v = (torch.randn(1, h, 5, 4, generator=generator) for h in (6, 2, 2))
-    mask = torch.ones(5, 5, dtype=torch.bool).tril().triu(-2)[None, None] if masked else None
-    found = softcapped_attention(q, k, v, mask, 0.3, 2.0)
-    for head in range(6):
-        for query in range(5):
-            keys = [s for s in range(query + 1) if not masked or query - s <= 2]
-            dots = [0.3 * float(q[0, head, query] @ k[0, head // 3, s]) for s in keys]
-            weights = torch.softmax(2.0 * torch.tanh(torch.tensor(dots) / 2.0), dim=0)
-            expected = sum(w * v[0, head // 3, s] for w, s in zip(weights, keys, strict=True))
-            torch.testing.assert_close(found[0, query, head], expected, atol=1e-6, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["position_bias", "s_aux"])
