@@ -28,6 +28,8 @@ USUAL = SamplingSettings(temperature=0.7, top_p=0.9)
 """What the app starts with."""
 GUESSES = 1
 """Of the distilled draft: a second one is right too seldom to pay for its check."""
+LONG = 128
+"""Tokens of each chat over which guesses are counted: chance still moves the share by 0.015."""
 COPYING = "red, green, blue, white, black, brown, " * 4
 CHATS = (
     "Why do leaves change colour in autumn?",
@@ -70,6 +72,7 @@ def measure() -> list[Row]:
     warm = _summed(model, making["distilled"], chats, USUAL, GUESSES)
     cold = _summed(model, making["distilled"], chats, GREEDY, GUESSES)
     check = _summed(model, making["first 5 layers"], chats[:2], USUAL, 4)
+    accepted, guesses = _counted(model, making["distilled"], chats)
     other = f"{cold.acceptance:.2f} and {cold.speed_up:.2f} × at temperature 0"
     return [
         Row(
@@ -80,9 +83,9 @@ def measure() -> list[Row]:
         ),
         Row(
             f"distilled draft, accepted guesses on {len(CHATS)} held-out chats, T = 0.7",
-            *(warm.acceptance, 0.4, "of those checked"),
+            *(accepted / guesses, 0.4, "of those checked"),
             at_least=True,
-            note=other,
+            note=f"{guesses} guesses; {other}",
         ),
         Row(
             "distilled draft on the same chats vs plain decoding",
@@ -92,6 +95,17 @@ def measure() -> list[Row]:
         ),
         Row("a check over 5 tokens vs a plain step", check.check_cost, 1.3, "× the time"),
     ]
+
+
+def _counted(model: LanguageModel, make: Make, prompts: list[list[int]]) -> tuple[int, int]:
+    """Return how many guesses are accepted over long answers, and how many are checked."""
+    accepted = checked = 0
+    for seed, ids in enumerate(prompts):
+        run = speculate(model, make(), ids, USUAL, k=GUESSES, max_new_tokens=LONG, seed=seed)
+        for part in run:
+            accepted += part.accepted
+            checked += sum(token.fate != "not checked" for token in part.proposed)
+    return accepted, checked
 
 
 def _text(model: LanguageModel, text: str) -> list[int]:

@@ -1,6 +1,6 @@
 """Let the default model write conversations with itself: the texts that the draft learns from.
 
-    python -m scripts.own_texts FOLDER [--batches 12]
+    python -m scripts.own_texts FOLDER [--batches 24]
 
 No data set is needed. After the words that open a user's turn an instruction model writes the
 question too, and the answer after that (Xu et al., "Magpie", 2024). Half of the questions begin
@@ -193,7 +193,7 @@ def main() -> None:
     """Write batches into the folder, each core one of its own."""
     arguments = argparse.ArgumentParser()
     arguments.add_argument("folder", type=Path)
-    arguments.add_argument("--batches", type=int, default=12)
+    arguments.add_argument("--batches", type=int, default=24)
     wanted = arguments.parse_args()
     wanted.folder.mkdir(parents=True, exist_ok=True)
     seeds = range(wanted.batches)
