@@ -61,7 +61,7 @@ class CachedPass:
         # inference_mode counts for the thread that enters it, so it is entered at each pass.
         with model.lock, torch.inference_mode(), ExitStack() as stack:
             if self._states is not None:
-                # To ask transformers for all hidden states would take as long as a block.
+                # To ask transformers for all hidden states takes as long as half a block.
                 norm = sites_of(model.network).final_norm
                 stack.callback(norm.register_forward_hook(self._keep_states).remove)
             start = time.perf_counter()

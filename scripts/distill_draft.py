@@ -12,8 +12,9 @@ goes over each text twice, the second time with its first results for states (Zh
 The last pass minimises what counts in the end: how likely a guess is rejected, one minus the sum of
 min(p, q), at the temperature that the app starts with.
 
-The weights in this repository went through the epochs on 12 batches of texts, and then through last
-passes of 500, 2,500 and 1,500 steps, on 12, 17 and 22 batches.
+The weights in this repository went through the epochs on 12 batches of texts, there at all places
+and not only in answers, and then through last passes of 500, 2,500 and 1,500 steps, on 12, 17 and
+22 batches.
 """
 
 from __future__ import annotations
