@@ -63,9 +63,9 @@ def rest() -> None:
         "cut to the 8,192 most used tokens: q is 0 for the others, and p − q redraws them. It "
         "exists for the default model alone, and guesses from the second round on, when the model "
         "has read the prompt. On twelve questions that it had never seen, 39 % of its guesses were "
-        "accepted (44 % at temperature 0), so a check of two tokens gave 1.4. Where it costs hardly "
-        "more than a plain step, as on the machine where this was measured, that is 1.2 × as fast "
-        "as plain decoding, with one guess a round."
+        "accepted (44 % at temperature 0), so a check of two tokens gave 1.4. Where such a check "
+        "costs hardly more than a plain step, as on the machine where this was measured, that is "
+        "1.2 × as fast as plain decoding, with one guess a round."
     )
     st.markdown("#### Shapes")
     st.markdown(
