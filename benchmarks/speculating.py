@@ -104,7 +104,7 @@ def _counted(model: LanguageModel, make: Make, prompts: list[list[int]]) -> tupl
         run = speculate(model, make(), ids, USUAL, k=GUESSES, max_new_tokens=LONG, seed=seed)
         for part in run:
             accepted += part.accepted
-            checked += sum(token.fate != "not checked" for token in part.proposed)
+            checked += part.checked
     return accepted, checked
 
 

@@ -103,7 +103,7 @@ def pay(laps: Sequence[Lap], k: int) -> Pay | None:
     plain = sum(step.milliseconds for step in steps) / len(steps)
     tokens = sum(len(part.ids) for part in rounds)
     guesses = sum(len(part.proposed) for part in rounds)
-    checked = sum(token.fate != "not checked" for part in rounds for token in part.proposed)
+    checked = sum(part.checked for part in rounds)
     acceptance = sum(part.accepted for part in rounds) / max(checked, 1)
     drafting = sum(part.draft_milliseconds for part in rounds)
     checking = sum(part.check_milliseconds for part in rounds)

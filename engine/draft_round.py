@@ -66,3 +66,8 @@ class DraftRound:
     def accepted(self) -> int:
         """How many guesses were kept."""
         return sum(token.fate == "accepted" for token in self.proposed)
+
+    @property
+    def checked(self) -> int:
+        """How many guesses were looked at: what follows a rejected one is not."""
+        return sum(token.fate != "not checked" for token in self.proposed)
