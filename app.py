@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components import bound, sidebar, state
-from components.sampling_link import read_settings
-from components.stages import STAGES, sections
-from components.text import markdown
-from pages.shared import frame
-from pages.shared.loading import allowed_sources, loader
+from components.kit.text import markdown
+from components.link import state, widgets
+from components.link.sampling import read_settings
+from components.shell import sidebar
+from components.shell.stages import STAGES, sections
+from pages.frame import frame
+from pages.frame.loading import allowed_sources, loader
 
 st.set_page_config(
     page_title="Token by Token",
-    page_icon="components/assets/icon.png",
+    page_icon="components/shell/icon.png",
     layout="wide",
     initial_sidebar_state="expanded",
 )
@@ -53,4 +54,4 @@ with frame.errors_said():
     chosen.run()
 frame.footer(stage)
 state.apply_link_changes()
-bound.show_notices()
+widgets.show_notices()

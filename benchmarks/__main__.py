@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.table import Row, as_markdown
-from engine.errors import EngineError
+from engine.basics.errors import EngineError
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 NAMES = ("tracing", "decoding", "speculating", "browsing")

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.peer import PROMPT
 from benchmarks.table import Row
-from components.stages import STAGES, Stage
+from components.shell.stages import STAGES, Stage
 from tests.browser.harness.actions import TIMEOUT, visit, wait_for_model, widget
 from tests.browser.harness.chromium import HOW_TO_GET_ONE, find_chromium, launch
 from tests.browser.harness.server import AppServer

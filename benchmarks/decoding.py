@@ -10,9 +10,9 @@ from transformers import DynamicCache
 
 from benchmarks.peer import some_ids, stock_network
 from benchmarks.table import Row, compare
-from engine.generate import generate
-from engine.model import LanguageModel, load_model
-from engine.sampling import SamplingSettings
+from engine.generation.loop import generate
+from engine.model.model import LanguageModel, load_model
+from engine.sampling.chain import SamplingSettings
 
 NEW_TOKENS = 40
 PROMPT_TOKENS = 32

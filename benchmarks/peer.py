@@ -7,7 +7,7 @@ from typing import Any
 import torch
 import transformers
 
-from engine.weights import default_folder
+from engine.model.weights import default_folder
 
 PROMPT = (
     "The history of computing is a long one, and it does not begin with machines. People counted "

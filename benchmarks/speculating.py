@@ -14,13 +14,13 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.table import Row
-from engine.distilled import DistilledDraft, load_parts
-from engine.draft_costs import Lap, Pay, pay, race
-from engine.drafts import Draft, ModelDraft, PromptLookup
-from engine.early_exit import early_exit
-from engine.model import LanguageModel, load_model
-from engine.sampling import SamplingSettings
-from engine.speculative import speculate
+from engine.model.model import LanguageModel, load_model
+from engine.sampling.chain import SamplingSettings
+from engine.speculative.distilled import DistilledDraft, load_parts
+from engine.speculative.drafts import Draft, ModelDraft, PromptLookup
+from engine.speculative.early_exit import early_exit
+from engine.speculative.loop import speculate
+from engine.speculative.race import Lap, Pay, pay, race
 
 RECORDED = Path(__file__).parent.parent / "tests" / "data" / "greedy.json"
 GREEDY = SamplingSettings(temperature=0)

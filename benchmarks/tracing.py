@@ -6,8 +6,8 @@ import torch
 
 from benchmarks.peer import some_ids, stock_network
 from benchmarks.table import Row, compare
-from engine.model import load_model
-from engine.trace import trace
+from engine.model.model import load_model
+from engine.tracing.trace import trace
 
 TOKENS = 64
 LONG = 256

@@ -32,8 +32,8 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional
 
-from engine.distilled import WEIGHTS, DistilledBlock
-from engine.model import load_model
+from engine.model.model import load_model
+from engine.speculative.distilled import WEIGHTS, DistilledBlock
 from scripts.own_texts import Turns
 
 MOST_USED = 8192

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 
-from engine.errors import EngineError
-from engine.weights import Progress, default_folder
+from engine.basics.errors import EngineError
+from engine.model.weights import Progress, default_folder
 
 
 class Printer:
@@ -19,7 +19,7 @@ class Printer:
         self._last: tuple[str, int] | None = None
 
     def __call__(self, progress: Progress) -> None:
-        """Take one report of `engine.weights`."""
+        """Take one report of `engine.model.weights`."""
         if progress.note:
             print(progress.note, flush=True)
         tenth = 10 * progress.done // progress.total if progress.total else 0

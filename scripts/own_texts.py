@@ -24,8 +24,8 @@ import torch
 from safetensors.torch import save_file
 from transformers import Cache, DynamicCache, DynamicLayer
 
-from engine.few_rows import use_stock_linear
-from engine.model import LanguageModel, load_model
+from engine.model.model import LanguageModel, load_model
+from engine.network.few_rows import use_stock_linear
 
 ROWS, LENGTH = 128, 256
 LONGEST_QUESTION = 80

@@ -10,7 +10,7 @@ import ast
 import sys
 from pathlib import Path
 
-from components.stages import STAGES
+from components.shell.stages import STAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -24,7 +24,7 @@ def pages_table() -> str:
     for stage in STAGES:
         shown = stage.section if stage.section != section else ""
         section = stage.section
-        link = f"[{stage.key}.py]({stage.page})"
+        link = f"[{stage.page}]({stage.page})"
         rows.append(f"| {shown} | {stage.title} | {_cell(stage.question)} | {link} |")
     return "\n".join(rows)
 

@@ -1,7 +1,7 @@
 """Record the run that the overview shows until the model is there.
 
 The engine writes a few tokens after the default prompt, and the facts of each step go to
-`components/recorded/default_run.json`. Run it again after a change to the facts or the model:
+`components/overview/default_run.json`. Run it again after a change to the facts or the model:
 
     .venv/bin/python scripts/record_default_run.py
 """
@@ -16,13 +16,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from components.presets import DEFAULT_PROMPT  # noqa: E402
-from components.recorded_run import RECORDING, SEED, SETTINGS, TOKENS  # noqa: E402
-from engine.generate import uniforms  # noqa: E402
-from engine.model import LanguageModel, load_model  # noqa: E402
-from engine.overview import summarise, telling_head  # noqa: E402
-from engine.overview_facts import Overview  # noqa: E402
-from engine.trace import trace  # noqa: E402
+from components.overview.recorded import RECORDING, SEED, SETTINGS, TOKENS  # noqa: E402
+from components.shell.example_prompts import DEFAULT_PROMPT  # noqa: E402
+from engine.generation.loop import uniforms  # noqa: E402
+from engine.model.model import LanguageModel, load_model  # noqa: E402
+from engine.overview.facts import Overview  # noqa: E402
+from engine.overview.summary import summarise, telling_head  # noqa: E402
+from engine.tracing.trace import trace  # noqa: E402
 
 
 def record(model: LanguageModel, prompt: str, tokens: int) -> list[Overview]:

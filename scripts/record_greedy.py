@@ -20,10 +20,10 @@ from pathlib import Path
 
 import torch
 
-from engine.few_rows import use_stock_linear
-from engine.generate import generate
-from engine.model import LanguageModel, load_model
-from engine.sampling import SamplingSettings
+from engine.generation.loop import generate
+from engine.model.model import LanguageModel, load_model
+from engine.network.few_rows import use_stock_linear
+from engine.sampling.chain import SamplingSettings
 
 TARGET = Path(__file__).parents[1] / "tests" / "data" / "greedy.json"
 TOKENS = 64

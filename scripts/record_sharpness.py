@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 
-from components.sharpness_view import RECORDING
-from engine.model import load_model
-from engine.sharpness import load_facts, measure
+from components.sampling.sharpness import RECORDING
+from engine.model.model import load_model
+from engine.sampling.sharpness import load_facts, measure
 
 
 def main() -> None:

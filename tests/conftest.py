@@ -44,6 +44,6 @@ def tiny_model():
 @pytest.fixture(scope="session")
 def real_model():
     """Return the default model, fetched into the user's cache as users get it."""
-    from engine.model import load_model
+    from engine.model.model import load_model
 
     return load_model()

@@ -35,9 +35,8 @@ class Source:
 
     @property
     def is_page_script(self) -> bool:
-        """Whether this is the script of one page, and not a helper of them all."""
-        inside = self.layer == "pages" and not self.name.startswith("pages/shared/")
-        return inside and self.path.name != "__init__.py"
+        """Whether this is the script that Streamlit runs for one page."""
+        return self.layer == "pages" and self.path.name == "page.py"
 
     @cached_property
     def text(self) -> str:

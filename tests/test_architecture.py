@@ -10,15 +10,15 @@ import re
 import subprocess
 import sys
 
-from components.stages import STAGES
+from components.shell.stages import STAGES
 from tests.sources import LAYERS, ROOT, assets, sources
 
 SHIPPED = ("app", *LAYERS)
 OWN = {"app", "engine", "components", "pages", "tests", "benchmarks", "scripts"}
 
 MAY_IMPORT = {
-    "app": ("components", "pages.shared"),
-    "pages": ("engine", "components", "pages.shared"),
+    "app": ("components", "pages.frame"),
+    "pages": ("engine", "components", "pages"),
     "components": ("components", "engine"),
     "engine": ("engine",),
 }
@@ -175,7 +175,9 @@ def test_names_in_links_stand_in_one_module():
     offences = []
     names = {
         node.value.value
-        for node in next(s for s in sources("components") if s.path.name == "state.py").tree.body
+        for node in next(
+            s for s in sources("components") if s.name == "components/link/state.py"
+        ).tree.body
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
     }
     for source in sources("app", "components", "pages"):
@@ -228,8 +230,14 @@ def foreign_addresses(text: str) -> list[str]:
 def test_one_concept_has_one_name_everywhere():
     offences = []
     for stage in STAGES:
-        wanted = (stage.page, f"engine/{stage.key}.py", f"tests/engine/test_{stage.key}.py")
-        offences += [f"{stage.key}: no {path}" for path in wanted if not (ROOT / path).is_file()]
+        layers = ("engine", "components", "pages", "tests/engine")
+        offences += [
+            f"{stage.key}: no {layer}/{stage.key}/"
+            for layer in layers
+            if not (ROOT / layer / stage.key / "__init__.py").is_file()
+        ]
+        if stage.page != f"pages/{stage.key}/page.py":
+            offences.append(f"{stage.key}: its page is {stage.page}")
     report(offences)
 
 

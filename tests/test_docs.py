@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from components.presets import PRESETS
-from components.sampling_presets import PRESETS as SETTINGS
-from components.stages import STAGES
+from components.sampling.presets import PRESETS as SETTINGS
+from components.shell.example_prompts import PRESETS
+from components.shell.stages import STAGES
 from tests.sources import ROOT, sources
 
 GUIDE = (ROOT / "docs/teachers-guide.md").read_text(encoding="utf-8")

@@ -14,8 +14,8 @@ import transformers
 from tokenizers import Tokenizer as Backend
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
-from engine.model import LanguageModel
-from engine.tokenizer import Tokenizer
+from engine.model.model import LanguageModel
+from engine.tokenizer.tokenizer import Tokenizer
 
 torch.set_num_threads(1)
 

@@ -1,1 +1,1 @@
-"""Page scripts of one section of the pipeline."""
+"""The page that shows the whole pipeline."""

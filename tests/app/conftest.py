@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components.stages import stage
+from components.shell.stages import stage
 from tests.sources import ROOT
 from tests.tiny import CHAT_TEMPLATE, SPECIAL_TOKENS, tiny_backend, tiny_network
 
@@ -41,7 +41,7 @@ def open_app(tiny_folder: Path, monkeypatch: pytest.MonkeyPatch) -> OpenApp:
     """Return `open_app(key="overview", **link)`: the app at a stage's page, run to its end.
 
     Args of the returned function:
-        key: the stage, as registered in `components/stages.py`.
+        key: the stage, as registered in `components/shell/stages.py`.
         models: what the operator allows (default: the tiny model alone).
         link: parameters of the link, such as `prompt="Hi"` or `temperature="0.5"`.
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from components.stages import STAGES
+from components.shell.stages import STAGES
 
 TRACED = [stage for stage in STAGES if stage.key not in {"tokenizer", "overview"}]
 # Guardrails and training show texts of their own, so a long prompt is no matter to them.
@@ -94,13 +94,13 @@ def test_values_in_the_link_that_cannot_be_are_put_right_and_said(open_app, link
 
 
 def test_what_the_engine_refuses_is_said_in_its_own_words(open_app, monkeypatch):
-    import engine.tokenizer
-    from engine.errors import EngineError
+    import engine.tokenizer.tokenizer
+    from engine.basics.errors import EngineError
 
     def refuse(*_, **__):
         raise EngineError("The template refuses *this* turn. Use plain text instead.")
 
-    monkeypatch.setattr(engine.tokenizer.Tokenizer, "chat_text", refuse)
+    monkeypatch.setattr(engine.tokenizer.tokenizer.Tokenizer, "chat_text", refuse)
     at = open_app("attention", chat="true", prompt="Hello")
     assert [entry.value for entry in at.error] == [
         "The template refuses \\*this\\* turn\\. Use plain text instead\\."

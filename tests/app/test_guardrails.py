@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components import guardrails_view as view
+from components.guardrails import view
 
 
 def html_of(at):

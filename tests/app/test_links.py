@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from components import state
-from components.state import LIMITS, LONGEST
+from components.link import state
+from components.link.state import LIMITS, LONGEST
 from tests.app.test_frame import texts
 
 OF_THE_SESSION = {"PENDING", "NOTICES", "LINK", "SHOWN_STAGE"}
-"""Names of `components.state` that are in no link."""
+"""Names of `components.link.state` that are in no link."""
 NAMES = {
     value
     for name, value in vars(state).items()
@@ -100,7 +100,7 @@ CASES = (
         {state.BEAM_WIDTH: 5, state.BEAM_TOKENS: 2, state.BEAM_PENALTY: -0.5},
         {state.SAMPLING_VIEW: "Beams"},
     ),
-    Case("generate", {state.MAX_NEW_TOKENS: 3, state.STOP: MARKUP}),
+    Case("generation", {state.MAX_NEW_TOKENS: 3, state.STOP: MARKUP}),
     Case("speculative", {}, {state.DRAFT_QUESTION: "Same distribution?"}),
     Case("speculative", {state.EXIT_LAYERS: 2, state.GUESSES: 7}, {state.DRAFT: "Early exit"}),
     Case("guardrails", {state.FORGED_ORDER: MARKUP}, {state.GUARD: "Special tokens"}),
@@ -218,7 +218,7 @@ def test_a_prompt_of_one_token_has_its_first_token_chosen_whatever_the_link(open
 
 def test_each_page_opens_with_its_picture(open_app):
     at = open_app("tokenizer", view="In depth")
-    at.switch_page("pages/model/attention.py").run()
+    at.switch_page("pages/attention/page.py").run()
     assert at.session_state[state.VIEW] == "Visual"
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.weights import DEFAULT
-from pages.shared.live import read_cap
-from pages.shared.loading import LoadState, allowed_sources, describe
+from engine.model.weights import DEFAULT
+from pages.frame.live import read_cap
+from pages.frame.loading import LoadState, allowed_sources, describe
 
 
 def test_the_download_says_how_far_it_is():

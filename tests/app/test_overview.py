@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.shared import writing
+from pages.overview import writing
 
 
 def written(at) -> tuple[int, ...]:

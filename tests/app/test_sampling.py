@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from engine.hooks import observed
+from engine.observe.hooks import observed
 from tests.app.test_frame import texts
 
 VIEWS = ("Draw", "Sweeps", "A and B", "Sharpness", "Beams")
@@ -126,8 +126,10 @@ def test_no_slider_runs_the_model(open_app, monkeypatch):
         passes.append(arguments)
         return observed(*arguments, **named)
 
-    monkeypatch.setattr("engine.trace.observed", counting)
-    monkeypatch.setattr("engine.cached_pass.CachedPass.advance", lambda *_: passes.append("cached"))
+    monkeypatch.setattr("engine.tracing.trace.observed", counting)
+    monkeypatch.setattr(
+        "engine.kv_cache.cached_pass.CachedPass.advance", lambda *_: passes.append("cached")
+    )
     for key, value in (
         ("temperature", 1.5), ("top_k", 9), ("top_p", 0.5), ("min_p", 0.2), ("typical_p", 0.5),
         ("repetition_penalty", 1.5), ("presence_penalty", 1.0), ("penalty_window", 2),

@@ -71,7 +71,7 @@ def test_all_drafts_are_measured_together(open_app):
 
 
 def test_texts_are_counted_beside_their_law(open_app, monkeypatch):
-    monkeypatch.setattr("pages.shared.draft_measures.RUNS", 20)
+    monkeypatch.setattr("pages.speculative.measures.RUNS", 20)
     question = {"draft_question": "Same distribution?", "temperature": "1"}
     page = open_app("speculative", **LINK | question)
     page.button(key="count_texts").click().run()

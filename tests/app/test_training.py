@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from pages.shared.loading import loader
+from pages.frame.loading import loader
 
 
 def choose(at, lesson):
@@ -68,7 +68,7 @@ def test_equal_answers_are_refused_with_a_sentence(open_app):
 
 
 def test_a_tiny_transformer_is_trained_and_looked_into(open_app, monkeypatch):
-    import pages.shared.lesson_panels as panels
+    import pages.training.views as panels
 
     monkeypatch.setattr(panels, "TINY_STEPS", 20)
     at = open_app("training", seed="5")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from components.stages import STAGES, sections
+from components.shell.stages import STAGES, sections
 from tests.browser.harness.actions import chip, wait_for_model
 
 MARKUP = "<b>x</b> **y** `z` $a$ :smile: %{x} [l](http://e.org) <script>alert(1)</script>"

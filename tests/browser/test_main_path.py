@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from components import state
+from components.link import state
 from tests.browser.harness.actions import (
     press_button,
     set_slider,

@@ -1,6 +1,6 @@
 """A made-up overview for tests of the picture: right shapes, invented numbers."""
 
-from engine.overview_facts import (
+from engine.overview.facts import (
     ArchitectureFact,
     CacheFact,
     Candidate,

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import torch
 
-from engine.generate import generate
-from engine.sampling import SamplingSettings
+from engine.generation.loop import generate
+from engine.sampling.chain import SamplingSettings
 
 GREEDY = SamplingSettings(temperature=0)
 WARM = SamplingSettings(temperature=1.2, top_k=50, top_p=0.95, repetition_penalty=1.1)

@@ -9,8 +9,8 @@ from tokenizers import AddedToken, Regex, decoders, models, normalizers, process
 from tokenizers import Tokenizer as Backend
 from tokenizers import pre_tokenizers as pre
 
-from engine.pieces import BYTE_SYMBOLS
-from engine.tokenizer import Tokenizer
+from engine.tokenizer.spelling import BYTE_SYMBOLS
+from engine.tokenizer.tokenizer import Tokenizer
 
 CORPUS = [
     "The cat sat on the mat. The cat sat on the mat and the dog sat on the cat, 100 times.",

@@ -1,0 +1,1 @@
+"""Pictures and controls of the attention page."""

@@ -1,0 +1,238 @@
+"""The attention page's controls and words: three levels of zoom, and where to look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from components.attention.figures import KINDS, kind_of, reading_figure
+from components.kit.chart import chart, selected_points
+from components.kit.layout import THIRD
+from components.kit.numbers import percent
+from components.kit.text import markdown, visible
+from components.link import state, widgets
+
+if TYPE_CHECKING:
+    from engine.attention.patterns import HeadScores
+
+Array = np.ndarray[Any, Any]
+
+ALL, HEAD, CELL = "All heads", "One head", "One cell"
+CACHE, AWAY = "KV cache", "Take a part away"
+LEVELS = (ALL, HEAD, CELL, CACHE, AWAY)
+MATRIX, ARCS, STEPS = "Matrix", "Arcs", "Step by step"
+PICTURES = (MATRIX, ARCS, STEPS)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the patterns are drawn."""
+
+    without_first: bool
+    """Leave out token 0 and let the rest of each row sum to 1."""
+    log: bool = False
+    picture: str = MATRIX
+    """Which view of a head."""
+
+
+def levels() -> tuple[str, Options]:
+    """Draw the levels as a row that leads up and down, with how to draw the patterns beneath."""
+    level = str(
+        widgets.choice(
+            "Zoom",
+            LEVELS,
+            default=HEAD,
+            key=state.ATTENTION_VIEW,
+            label_visibility="collapsed",
+        )
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        return level, _options(level)
+
+
+def _options(level: str) -> Options:
+    """Draw what a level has to choose."""
+    if level not in {ALL, HEAD}:
+        return Options(without_first=False)
+    picture = MATRIX
+    if level == HEAD:
+        picture = widgets.choice(
+            "View of the head", PICTURES, key=state.HEAD_PICTURE, label_visibility="collapsed"
+        )
+    if picture == STEPS:
+        return Options(without_first=False, picture=STEPS)
+    without_first = widgets.toggle(
+        "Leave out token 0",
+        key=state.WITHOUT_FIRST,
+        help="Most heads rest on the first token when they have nothing to do. Without it, and "
+        "with the rest of each row scaled to sum to 1, you see what else they read.",
+    )
+    log = picture == MATRIX and widgets.toggle(
+        "Log scale",
+        key=state.LOG_PATTERN,
+        help="Colour by order of magnitude, so that small shares show too.",
+    )
+    return Options(without_first, log, picture)
+
+
+def first_head(scores: HeadScores) -> tuple[int, int]:
+    """Return the layer and head to open with: the one that looks one token back most."""
+    layer, head = np.unravel_index(scores.previous.argmax(), scores.previous.shape)
+    return int(layer), int(head)
+
+
+def go_to_head(layer: int, head: int) -> None:
+    """Choose a head and go down to it; for callbacks."""
+    st.session_state[state.LAYER] = layer
+    st.session_state[state.HEAD] = head
+    st.session_state[state.ATTENTION_VIEW] = HEAD
+
+
+def go_to_cell(query: int, key: int) -> None:
+    """Choose a cell and go down to it; for callbacks."""
+    st.session_state[state.TOKEN] = query
+    st.session_state[state.READ] = key
+    st.session_state[state.ATTENTION_VIEW] = CELL
+
+
+def choose_token(token: int) -> None:
+    """Choose the token that reads; for callbacks."""
+    st.session_state[state.TOKEN] = token
+
+
+def shares_of(scores: HeadScores, layer: int, head: int) -> dict[str, float]:
+    """Return one head's shares by kind."""
+    return {kind.key: float(getattr(scores, kind.key)[layer, head]) for kind in KINDS}
+
+
+def mosaic_title(scores: HeadScores, options: Options) -> str:
+    """Say what the picture of all heads shows."""
+    layers, heads = scores.first.shape
+    share = float(scores.first.mean())
+    if options.without_first:
+        return (
+            f"{layers * heads} heads without token 0, which takes {percent(share)} of the attention"
+        )
+    return (
+        f"{layers * heads} heads: on average {percent(share)} of the attention is on the first "
+        "token"
+    )
+
+
+def finder(scores: HeadScores) -> None:
+    """Draw one button for each kind of head, which leads to the head with the largest share."""
+    st.markdown("**Show me …** the head with the largest share of its attention on")
+    with st.container(horizontal=True):
+        for kind in KINDS:
+            values = getattr(scores, kind.key)
+            layer, head = (int(i) for i in np.unravel_index(values.argmax(), values.shape))
+            found = float(values[layer, head])
+            count = int((values >= kind.threshold).sum())
+            st.button(
+                f"{kind.name}: layer {layer}, head {head} · {percent(found)}",
+                key=f"find_{kind.key}",
+                on_click=go_to_head,
+                args=(layer, head),
+                disabled=found == 0,
+                help=f"Share of attention on {kind.definition}. {count} of {values.size} heads "
+                f"reach {percent(kind.threshold)} here.",
+            )
+    if not scores.followed:
+        st.caption(
+            "No token of this prompt comes back, so there is nothing for an induction head to "
+            "copy. Try the example “Copying from before”."
+        )
+
+
+def read_position(row: Array) -> int:
+    """Return the chosen key, or the one with the largest share if that can't be read.
+
+    Args:
+        row: `[S]`, the chosen token's shares, NaN where it can't read.
+    """
+    chosen = st.session_state.get(state.READ)
+    if isinstance(chosen, int) and 0 <= chosen < len(row) and np.isfinite(row[chosen]):
+        return chosen
+    return int(np.nan_to_num(row, nan=-1.0).argmax())
+
+
+def read_slider(token: int, row: Array) -> int:
+    """Draw the slider of the token that is read and return it.
+
+    Args:
+        token: the chosen query.
+        row: `[S]`, its shares.
+    """
+    chosen = widgets.number(state.READ, "Token that is read", token)
+    st.session_state[state.READ] = int(row.argmax()) if chosen is None else chosen
+    read = int(
+        st.slider(
+            "Token that is read",
+            0,
+            max(token, 1),
+            key=state.READ,
+            persist_state="session",
+            disabled=token == 0,
+        )
+    )
+    widgets.write(state.READ, read)
+    return read
+
+
+def show_reading(row: Array, pieces: Sequence[bytes], token: int, options: Options) -> None:
+    """Draw what the chosen token reads most; a click chooses the token that is read."""
+    if not np.isfinite(row).any():
+        st.markdown(f"Token {token} can read nothing but token 0.")
+        return
+    read = read_position(row)
+    best = int(np.nanargmax(row))
+
+    def choose(event: Any) -> None:
+        for point in selected_points(event):
+            position = point.get("customdata")
+            if isinstance(position, list):
+                position = position[0] if position else None
+            if isinstance(position, int) and 0 <= position < len(pieces):
+                go_to_cell(token, position)
+
+    name = visible(pieces[token], limit=14)
+    chart(
+        reading_figure(
+            row,
+            pieces,
+            title=f"{name} reads {visible(pieces[best], limit=14)} most: {percent(row[best])}",
+            key="reading",
+            read=read,
+        ),
+        key="reading",
+        alt=f"What token {token} reads most in this head",
+        on_select=choose,
+        room=THIRD,
+    )
+    st.caption(
+        f"Token {token}, {markdown(name)}. Small numbers are positions; a click on a bar or a cell "
+        "spells it out as a sum."
+        + (" Shares are of what is left without token 0." if options.without_first else "")
+    )
+
+
+def show_shares(shares: dict[str, float], scores: HeadScores) -> None:
+    """Say what kind of reader the head is on this prompt."""
+    kind = kind_of(shares)
+    said = "none of these" if kind is None else f"**{kind.name.lower()} head**"
+    lines = [
+        f"- {entry.name}: {_share(shares[entry.key], entry.key, scores)}"
+        + (" ✓" if entry is kind else "")
+        for entry in KINDS
+    ]
+    st.markdown(f"**Kind of head on this prompt:** {said}\n" + "\n".join(lines))
+
+
+def _share(share: float, key: str, scores: HeadScores) -> str:
+    if (key == "same" and not scores.repeats) or (key == "induction" and not scores.followed):
+        return "– (no token comes back)"
+    return f"{percent(share)}"

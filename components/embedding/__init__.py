@@ -1,0 +1,1 @@
+"""Pictures and controls of the page on embedding and position."""

@@ -1,0 +1,262 @@
+"""Embedding page, RoPE: clock hands, wavelengths, and that only distance counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from components.embedding.rope_clock import clock
+from components.kit.chart import chart, token_labels
+from components.kit.heatmap import rope_table, selected_cell
+from components.kit.layout import side_by_side
+from components.kit.lines import lines, selected_point
+from components.kit.model_words import pair_members, pair_words
+from components.kit.text import markdown, visible
+from components.link import state, widgets
+
+if TYPE_CHECKING:
+    from engine.embedding.rope import RopeHead
+
+Array = np.ndarray[Any, Any]
+CLOCKS = 8
+"""The most positions whose clocks are drawn."""
+FAR = 200
+"""The largest distance and shift of the experiment, in tokens."""
+
+
+@dataclass(frozen=True, eq=False)
+class RopeFacts:
+    """What the page asked the engine for, for one head."""
+
+    head: RopeHead
+    angles: Array
+    """[T, pairs], in radians."""
+    wavelengths: Array
+    """[pairs], in tokens."""
+    means: Array
+    """[T], the head's mean score by distance."""
+    counts: Array
+    """[T], how many pairs of tokens each is a mean over."""
+
+
+def show(facts: RopeFacts, pieces: Sequence[bytes], token: int, layer: int, head: int) -> None:
+    """Draw the whole look.
+
+    Args:
+        facts: of the chosen head.
+        pieces: bytes of the T tokens.
+        token: the chosen position.
+        layer: the chosen layer.
+        head: the chosen head.
+    """
+    pairs = facts.angles.shape[1]
+    words = pair_words(facts.head.pairing, pairs)
+    pair = choose_pair(pairs, words)
+
+    def chosen_cell(event: Mapping[str, Any]) -> None:
+        if cell := selected_cell(event, facts.angles):
+            st.session_state[state.TOKEN], st.session_state[state.ROPE_PAIR] = cell
+
+    def chosen_point(event: Mapping[str, Any]) -> None:
+        if (point := selected_point(event, pairs)) is not None:
+            st.session_state[state.ROPE_PAIR] = point
+
+    figure = angle_figure(facts.angles, pieces, token=token, pair=pair, key="angles")
+    chart(
+        figure,
+        key="angles",
+        alt=f"RoPE angles by position and pair (numbers {words})",
+        on_select=chosen_cell,
+    )
+    left, right = side_by_side(1, 1)
+    with left:
+        show_hands(facts.head, pieces, token, pair)
+    with right:
+        figure = wavelength_figure(facts.wavelengths, pair, "wavelengths")
+        chart(figure, key="wavelengths", alt="Tokens for one turn, by pair", on_select=chosen_point)
+    show_distance(facts.head, pieces, token)
+    figure = mean_figure(facts.means, facts.counts, layer=layer, head=head, key="mean_score")
+    chart(figure, key="mean_score", alt="The head's mean score by distance")
+    st.caption(
+        "The mean of the head's scores (before the softmax) over all pairs of tokens that far "
+        f"apart: {facts.counts[0]:,} at distance 0, fewer with each step, 1 at the largest."
+        if facts.counts[-1]
+        else "The mean of the head's scores (before the softmax) over all pairs of tokens that far "
+        "apart. This layer hides what lies further back (sliding window)."
+    )
+
+
+def choose_pair(pairs: int, words: str) -> int:
+    """Draw the slider of the pair, which `words` explains, and return its value."""
+    entry = state.Limit(state.ROPE_PAIR, "Pair of numbers", 0, pairs - 1, 0, 1, whole=True)
+    return int(widgets.slider(entry, help=f"Numbers {words} of a query or key turn together."))
+
+
+def angle_figure(
+    angles: Array, pieces: Sequence[bytes], *, token: int, pair: int, key: str
+) -> go.Figure:
+    """Return how far each pair is turned at each position.
+
+    Args:
+        angles: [T, pairs], in radians.
+        pieces: bytes of the T tokens.
+        token: the chosen position.
+        pair: the chosen pair.
+        key: the chart's key.
+    """
+    return rope_table(
+        angles,
+        token_labels(pieces),
+        title=f"At position {token} pair {pair} is turned by {degrees(angles[token, pair])}, the "
+        f"slowest by {degrees(angles[token, -1])}",
+        key=key,
+        selected=(token, pair),
+    )
+
+
+def degrees(radians: float) -> str:
+    """Write an angle: 57°, 0.03°."""
+    value = float(np.degrees(radians))
+    return f"{value:,.0f}°" if value >= 10 or value == 0 else f"{value:.2g}°"
+
+
+def wavelength_figure(wavelengths: Array, pair: int, key: str) -> go.Figure:
+    """Return after how many tokens each pair comes around, on a log axis."""
+    whole = float(wavelengths[pair])
+    return lines(
+        {"tokens for one turn": wavelengths},
+        title=f"Pair {pair}: one turn in {whole:,.{1 if whole < 100 else 0}f} tokens",
+        key=key,
+        x_title="pair",
+        y_title="tokens for one turn (wavelength)",
+        log=True,
+        selected=pair,
+        number_format=",.1f",
+    )
+
+
+def hands_figure(
+    before: Array, after: Array, pieces: Sequence[bytes], *, first: int, pair: int, name: str
+) -> go.Figure:
+    """Return one clock a position: the pair's hand before it was turned and after.
+
+    Args:
+        before: [n, 2], the two numbers of the pair at each position.
+        after: [n, 2], once turned.
+        pieces: bytes of the n tokens.
+        first: the position of the first of them.
+        pair: which pair.
+        name: "query" or "key".
+    """
+    angles = np.stack([np.arctan2(vectors[:, 1], vectors[:, 0]) for vectors in (before, after)])
+    return clock(
+        angles,
+        title=f"Pair {pair} of each {name}, before and after",
+        key="hands",
+        position_names=["before", "after"],
+        pair_names=[f"{first + n} {visible(piece, limit=9)}" for n, piece in enumerate(pieces)],
+        columns=4,
+        height=90 + 95 * -(-len(pieces) // 4),
+    )
+
+
+def show_hands(head: RopeHead, pieces: Sequence[bytes], token: int, pair: int) -> None:
+    """Draw the clocks around the chosen token, and say that lengths stay."""
+    name = widgets.choice("Of each", ("query", "key"), key=state.HANDS_OF)
+    first = max(0, min(token - CLOCKS // 2, len(pieces) - CLOCKS))
+    span = slice(first, first + CLOCKS)
+    raw, turned = (head.raw_q, head.q) if name == "query" else (head.raw_k, head.k)
+    before, after = head.pair(raw, pair), head.pair(turned, pair)
+    figure = hands_figure(
+        before[span], after[span], pieces[span], first=first, pair=pair, name=name
+    )
+    one, other = pair_members(head.pairing, len(head.speeds), pair)
+    alt = f"Clock hands of pair {pair} (numbers {one} and {other}) before and after the turn"
+    chart(figure, key="hands", alt=alt)
+    lengths = np.linalg.norm(before[token]), np.linalg.norm(after[token])
+    st.markdown(
+        f"Numbers {one} and {other} of the {name} are one hand. At position {token} "
+        f"({markdown(visible(pieces[token]))}) its length is "
+        f"{lengths[0]:.3f} before and {lengths[1]:.3f} after: **a turn changes no length**. At "
+        "position 0 nothing is turned."
+    )
+
+
+@st.fragment
+def show_distance(head: RopeHead, pieces: Sequence[bytes], token: int) -> None:
+    """Draw what moving both tokens, or only one, does to their score."""
+    st.markdown("##### Only distance counts")
+    key, shift, distance = _distance_controls(token)
+    both, apart = distance_scores(head, token, key)
+    own = float(head.scores(token, key, [token], [key])[0])
+    figure = lines(
+        {"both moved by x": both, "apart by x": apart},
+        title=f"Moved together, the score stays {own:.2f}; {distance} apart, it is "
+        f"{apart[distance]:.2f}",
+        key="distance",
+        x_title="tokens",
+        y_title="score (q·k, scaled)",
+        selected=distance,
+        number_format=".3f",
+    )
+    figure.update_traces(mode="lines")
+    alt = "The score of one query and key when both move, and when their distance changes"
+    chart(figure, key="distance", alt=alt)
+    query_name, key_name = (markdown(visible(pieces[place])) for place in (token, key))
+    st.markdown(
+        f"The query of {query_name} at {token} and the key of {key_name} at {key}: score "
+        f"**{own:.4f}**. At {token + shift} and {key + shift}: **{both[shift]:.4f}**, the same. "
+        f"{distance} tokens apart: **{apart[distance]:.4f}**. Their vectors stay those of this "
+        "prompt; only the turns change."
+    )
+
+
+def _distance_controls(token: int) -> tuple[int, int, int]:
+    """Draw the three sliders; return the key's position, the shift and the distance."""
+    left, middle, right = st.columns(3)
+    read = state.Limit(state.ROPE_KEY, "Token that is read (key)", 0, token, 0, 1, whole=True)
+    moved = state.Limit(state.ROPE_SHIFT, "Move both by", 0, FAR, 0, 1, whole=True)
+    with left:
+        key = int(widgets.slider(read)) if token > 0 else 0
+    with middle:
+        shift = int(widgets.slider(moved))
+    name = f"rope_distance_{token}_{key}"  # starts at the real distance of each two tokens
+    distance = right.slider("Put them apart by", 0, FAR, min(token - key, FAR), key=name)
+    return key, shift, int(distance)
+
+
+def distance_scores(head: RopeHead, token: int, key: int) -> tuple[Array, Array]:
+    """Return the score with both moved by 0…`FAR`, and with the two 0…`FAR` apart."""
+    steps = range(FAR + 1)
+    both = head.scores(token, key, [token + step for step in steps], [key + step for step in steps])
+    apart = head.scores(token, key, list(steps), [0] * (FAR + 1))
+    return both, apart
+
+
+def mean_figure(means: Array, counts: Array, *, layer: int, head: int, key: str) -> go.Figure:
+    """Return the head's mean score at each distance.
+
+    Args:
+        means: [T], NaN where the mask hides all.
+        counts: [T], pairs behind each mean.
+        layer: for the title.
+        head: for the title.
+        key: the chart's key.
+    """
+    # A mean over one or two pairs says nothing of the head; short prompts have no better ones.
+    enough = np.where(counts >= min(3, counts.max()), means, np.nan)
+    best = int(np.nanargmax(enough))
+    where = "the token itself" if best == 0 else f"{best} token{'' if best == 1 else 's'} back"
+    return lines(
+        {"mean score": means},
+        title=f"Layer {layer}, head {head} scores highest on {where} ({means[best]:.2f})",
+        key=key,
+        x_title="distance in tokens",
+        y_title="mean score",
+        number_format=".2f",
+    )

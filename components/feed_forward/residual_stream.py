@@ -1,0 +1,149 @@
+"""The residual stream drawn: its length by layer, what is added to it, and how it turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from components.kit import theme
+from components.kit.heatmap import heatmap
+from components.kit.lines import lines, selected_point
+from components.kit.numbers import percent
+from components.kit.text import markdown, visible
+from components.link import state
+
+if TYPE_CHECKING:
+    from engine.feed_forward.neurons import ResidualNorms
+
+Array = np.ndarray[Any, Any]
+
+
+def norm_figure(
+    norms: ResidualNorms, token: int, pieces: Sequence[bytes], layer: int, *, key: str
+) -> go.Figure:
+    """Draw the length of the residual stream over the layers, on a log axis."""
+    name = visible(pieces[token], limit=14)
+    series: dict[str, Array] = {f"token {token} {name}": norms.stream[:, token]}
+    if token != 0:
+        series[f"token 0 {visible(pieces[0], limit=14)}"] = norms.stream[:, 0]
+    others = [i for i in range(len(pieces)) if i not in {0, token}]
+    if others:
+        series["median of the others"] = np.median(norms.stream[:, others], axis=1)
+    start, end = norms.stream[0, token], norms.stream[-1, token]
+    return lines(
+        series,
+        title=f"{name} grows from length {start:,.1f} to {end:,.0f} over {len(norms.stream) - 1} "
+        "blocks",
+        key=key,
+        x_title="blocks passed",
+        y_title="length (L2 norm)",
+        log=True,
+        selected=layer,
+        height=400,
+    )
+
+
+def choose_layer(event: Any, layers: int) -> None:
+    """Take the layer of a clicked point; for callbacks."""
+    point = selected_point(event, layers + 1)
+    if point is not None:
+        st.session_state[state.LAYER] = min(point, layers - 1)
+
+
+def norm_words(
+    norms: ResidualNorms, mlp_out: Array, token: int, pieces: Sequence[bytes], layer: int
+) -> None:
+    """Explain the chosen layer's numbers, and the jump where there is one.
+
+    Args:
+        norms: lengths by layer and token.
+        mlp_out: what the feed-forward networks add, `[L, T, D]`.
+        token: the chosen token.
+        pieces: the tokens' bytes.
+        layer: the chosen layer.
+    """
+    before, after = norms.stream[layer, token], norms.stream[layer + 1, token]
+    st.markdown(
+        f"**Layer {layer}, token {token}:** the vector comes in with length {before:,.1f}. "
+        f"Attention adds a vector of length {norms.attn_out[layer, token]:,.1f}, the feed-forward "
+        f"network one of {norms.mlp_out[layer, token]:,.1f}; it goes out with {after:,.1f}."
+    )
+    jump = jump_of(norms)
+    if jump is None:
+        return
+    place, where = jump
+    added = mlp_out[place, where].astype(np.float64) ** 2
+    dimension, share = int(added.argmax()), float(added.max() / added.sum())
+    st.markdown(
+        f"**The jump.** In layer {place} the feed-forward network adds a vector of length "
+        f"{norms.mlp_out[place, where]:,.0f} to token {where}, "
+        f"{markdown(visible(pieces[where], limit=14))}: its length goes from "
+        f"{norms.stream[place, where]:,.0f} to {norms.stream[place + 1, where]:,.0f}. It lies "
+        f"nearly all in dimension {dimension} ({percent(share)} of the squared length), and in the "
+        "default model the first token of any prompt gets it. The norm before each later part "
+        "shrinks the whole vector to a common length, so at this token little else is left to be "
+        "read: a resting place for attention (the sink). Late layers take it away again."
+    )
+
+
+def jump_of(norms: ResidualNorms) -> tuple[int, int] | None:
+    """Return (layer, token) of a block that makes a vector ten times as long, or None.
+
+    The first layers do that to every vector, so only blocks from the third on count.
+    """
+    growth = norms.stream[1:] / np.maximum(norms.stream[:-1], 1e-9)
+    growth[:2] = 0.0
+    layer, token = (int(i) for i in np.unravel_index(growth.argmax(), growth.shape))
+    return (layer, token) if growth[layer, token] >= 10 else None
+
+
+def added_figure(norms: ResidualNorms, token: int, layer: int, *, key: str) -> go.Figure:
+    """Draw the lengths of what attention and the feed-forward network of each layer add."""
+    attention, mlp = norms.attn_out[:, token], norms.mlp_out[:, token]
+    more = int((mlp > attention).sum())
+    return lines(
+        {"attention adds": attention, "feed-forward adds": mlp},
+        colours=(theme.ATTENTION, theme.FEED_FORWARD),
+        title=f"The feed-forward network adds the longer vector in {more} of {len(mlp)} layers",
+        key=key,
+        y_title="length (L2 norm)",
+        log=True,
+        selected=layer,
+        height=300,
+    )
+
+
+def cosine_figure(cosines: Array, layer: int, token: int, *, key: str) -> go.Figure:
+    """Draw how alike one token's vectors are between all layers.
+
+    Args:
+        cosines: `[L+1, L+1]`.
+        layer: the chosen layer.
+        token: the token's position.
+        key: the chart's key.
+    """
+    labels = [str(i) if i % 5 == 0 else "" for i in range(len(cosines))]
+    steps = np.diag(cosines, 1)
+    turn = int(steps.argmin())
+    figure = heatmap(
+        cosines,
+        labels,
+        labels,
+        title=f"Token {token} turns most in layer {turn}: cosine {steps[turn]:.2f} from in to out",
+        key=key,
+        low=-1.0,
+        high=1.0,
+        row_name="after block",
+        col_name="and after block",
+        value_name="cosine",
+        number_format=".2f",
+        selected=(layer, layer + 1),
+        height=420,
+    )
+    figure.update_xaxes(tickangle=0, title="blocks passed")
+    figure.update_yaxes(title="blocks passed")
+    return figure

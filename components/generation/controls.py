@@ -1,0 +1,158 @@
+"""Controls of the generation page: budget, stop strings, and why a text has ended, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from components.kit.text import markdown, visible
+from components.link import state, widgets
+
+if TYPE_CHECKING:
+    from engine.generation.branches import Written
+    from engine.generation.token_step import StopReason
+
+MOST_STOPS = 8
+LONGEST_STOP = 60
+
+_ESCAPES: Mapping[str, str] = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "|": "|"}
+
+
+def parse_stops(text: str) -> tuple[tuple[str, ...], str | None]:
+    r"""Read stop strings such as `\n\n | END`.
+
+    Blanks beside a bar don't count; `\n`, `\t` and `\|` stand for what can't be typed.
+
+    Returns:
+        The strings, each once, and a sentence on what was left out, if anything was.
+    """
+    parts = re.findall(r"(?:\\.|[^|\\]|\\$)+", text)  # an escaped sign counts as one
+    stops: list[str] = []
+    problem = None
+    for part in parts:
+        stop = re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[0]), part.strip(" "))
+        if not stop or stop in stops:
+            continue
+        if len(stop) > LONGEST_STOP:
+            problem = f"A stop string has at most {LONGEST_STOP} characters; one is left out."
+        elif len(stops) == MOST_STOPS:
+            problem = f"There can be at most {MOST_STOPS} stop strings; the rest is left out."
+        else:
+            stops.append(stop)
+    return tuple(stops), problem
+
+
+def run_buttons(
+    answer: tuple[Written, ...],
+    running: bool,
+    *,
+    write: Callable[[], None],
+    more: Callable[[], None],
+    forget: Callable[[], None],
+) -> None:
+    """Draw Stop while a run writes, else what can be started.
+
+    Args:
+        answer: what is shown.
+        running: whether a run writes now.
+        write: called to begin an answer.
+        more: called to go on with the shown one.
+        forget: called to forget all answers.
+    """
+    ended = bool(answer) and answer[-1].step.stop_reason in ("end token", "stop string")
+    with st.container(horizontal=True, width="content", key="run_buttons"):
+        st.button(
+            "Write on" if answer else "Write",
+            key="write",
+            type="primary",
+            icon=":material/play_arrow:",
+            disabled=running or ended,
+            on_click=more if answer else write,
+        )
+        st.button("Stop", key="stop_run", icon=":material/stop_circle:", disabled=not running)
+        nothing = running or not answer
+        st.button(
+            *("New answer", "write_new"),
+            icon=":material/replay:",
+            disabled=nothing,
+            on_click=write,
+        )
+        st.button(
+            *("Forget all", "forget"),
+            icon=":material/delete:",
+            disabled=nothing,
+            on_click=forget,
+        )
+
+
+def budget_control() -> int:
+    """Draw the token budget and return it."""
+    entry = state.limit(state.MAX_NEW_TOKENS)
+    return int(
+        st.slider(
+            "Tokens to write, at most",
+            int(entry.low),
+            int(entry.high),
+            int(entry.default),
+            key=state.MAX_NEW_TOKENS,
+            bind="query-params",
+            help="The token budget: a run ends when it has written so many.",
+        )
+    )
+
+
+def budget_and_stops() -> tuple[int, tuple[str, ...]]:
+    """Draw the token budget and the stop strings, both in the link, and return them."""
+    budget = budget_control()
+    text = widgets.text(
+        "Stop strings",
+        key=state.STOP,
+        placeholder="for example: . | \\n\\n",
+        help="The text ends before the first of them. A bar parts them; `\\n` is a line break.",
+    )
+    stops, problem = parse_stops(text)
+    if problem:
+        st.warning(markdown(problem))
+    return budget, stops
+
+
+def why_it_ended(answer: tuple[Written, ...]) -> str:
+    """Return one sentence of Markdown on the end of an answer."""
+    if not answer:
+        return ""
+    last = answer[-1]
+    reason = last.step.stop_reason
+    count = f"{len(answer):,} token{'' if len(answer) == 1 else 's'}. "
+    if reason == "end token":
+        name = markdown(visible(last.step.data))
+        return (
+            f"{count}**Ended by the model:** it wrote its end token {name}, which is in the list "
+            "of tokens and not in the text."
+        )
+    if reason == "stop string":
+        return f"{count}**Ended by a stop string:** the text was cut before it."
+    return count + _SENTENCES[reason]
+
+
+_SENTENCES: Mapping[StopReason | None, str] = {
+    "token budget": "**Ended by the token budget:** the model would have gone on.",
+    "context limit": "**Ended by the context limit:** the model can't read any further.",
+    "cancelled": "**Stopped by you.** What was written stays.",
+    None: "**Stopped by you.** What was written stays.",
+}
+
+
+def setup_line(answer: tuple[Written, ...], index: int) -> str:
+    """Return with which settings a token was written, as Markdown."""
+    setup = answer[index].setup
+    settings = setup.settings
+    words = [f"temperature {settings.temperature:g}"]
+    words += [f"top-k {settings.top_k}"] if settings.top_k else []
+    words += [f"top-p {settings.top_p:g}"] if settings.top_p < 1 else []
+    words += [f"min-p {settings.min_p:g}"] if settings.min_p else []
+    if settings.repetition_penalty != 1:
+        words.append(f"repetition penalty {settings.repetition_penalty:g}")
+    return "Written with " + ", ".join(words) + f", seed {setup.seed}."

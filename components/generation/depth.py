@@ -1,0 +1,127 @@
+"""Generation page, In depth and Try this: the loop with this answer's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from components.generation.surprise import bits_of
+from components.kit.layout import formulas
+from components.kit.numbers import percent, size
+from components.kit.text import markdown, visible
+
+if TYPE_CHECKING:
+    from engine.generation.branches import Written
+    from engine.kv_cache.sizes import CacheSize
+
+Answer = tuple["Written", ...]
+
+
+def show(cache: CacheSize, prompt_tokens: int, answer: Answer) -> None:
+    """Write the page.
+
+    Args:
+        cache: what the running model keeps for a token.
+        prompt_tokens: how many tokens the prompt has.
+        answer: the tokens that are shown on the page, perhaps none.
+    """
+    st.markdown("#### The loop")
+    formulas(
+        r"x_{t+1} \sim \mathrm{chain}\big(\mathrm{logits}(x_1, \dots, x_t)\big)",
+        r"P(\text{answer} \mid \text{prompt}) = \prod_t p(x_{t+1} \mid x_1, \dots, x_t)",
+    )
+    if answer:
+        _this_answer(answer)
+    else:
+        st.markdown("Write an answer on the first tab, and its numbers stand here.")
+    _cache(cache, prompt_tokens, len(answer))
+    st.markdown("#### What large models do differently")
+    st.markdown(
+        "- Servers run many answers in one pass (continuous batching): reading the weights is what "
+        "costs time, and one reading then serves all.\n"
+        "- The KV cache of a long conversation takes gigabytes, so it is paged, shared between "
+        "answers with the same beginning (prefix caching), and kept in 8 bits or fewer.\n"
+        "- Prefill of a long prompt is cut into parts, so that other answers don't stand still.\n"
+        "- A client gets server-sent events, often several tokens in one."
+    )
+    st.markdown("#### What this view does not show")
+    st.markdown(
+        "- The colour is a probability of a token, not of a fact: a wrong answer can be blue "
+        "throughout.\n"
+        "- The product above is that of the model's own distribution. What was drawn from is the "
+        "distribution after the settings, in which the same text has another probability.\n"
+        "- Branches show what the model would have said, not what it considered: it makes no plan "
+        "that could be read here."
+    )
+
+
+def _this_answer(answer: Answer) -> None:
+    bits = bits_of([part.step for part in answer])
+    shown = answer[:3]
+    factors = r" \cdot ".join(f"{part.step.raw_probability:.3f}" for part in shown)
+    dots = r" \cdots" if len(answer) > len(shown) else ""
+    formulas(
+        rf"P = {factors}{dots} = 2^{{-{sum(bits):.1f}}}",
+        rf"\text{{{sum(bits):.1f} bits over {len(answer)} tokens: "
+        rf"{sum(bits) / len(answer):.2f} a token}}",
+    )
+    least = min(answer, key=lambda part: part.step.raw_probability)
+    st.markdown(
+        f"The least probable token is number {least.step.index + 1}, "
+        f"{markdown(visible(least.step.data))}, with {percent(least.step.raw_probability)}. "
+        f"Perplexity, 2 to the bits a token: {2 ** (sum(bits) / len(bits)):.2f}."
+    )
+
+
+def _cache(cache: CacheSize, prompt_tokens: int, written: int) -> None:
+    """Say what the KV cache keeps for one token and for this text."""
+    layers, groups, width = cache.layers, cache.kv_heads, cache.head_size
+    one, each = cache.per_token, cache.bytes_per_number
+    read = prompt_tokens + max(written - 1, 0)
+    st.markdown("#### What the KV cache keeps")
+    st.latex(
+        rf"2 \cdot L \cdot G \cdot K \cdot {each} = 2 \cdot {layers} \cdot {groups} \cdot {width} "
+        rf"\cdot {each} = {one:,}".replace(",", "{,}")
+        + r"\ \text{bytes a token}"
+    )
+    st.markdown(
+        f"- A key and a value [G, K] = [{groups}, {width}] in each of {layers} layers, in "
+        f"{cache.dtype}. {read:,} tokens read so far: {size(one * read)}.\n"
+        f"- **Prefill** reads the prompt's {prompt_tokens:,} tokens in one pass [T, D]; **decode** "
+        "then reads one token a pass [1, D] and attends to what is kept.\n"
+        "- Without the cache step t would read all t tokens again: the work of the whole answer "
+        "grows with the square of its length instead of in proportion to it.\n"
+        "- The last token that was written is not in the cache: it is read when the next one is "
+        "wanted."
+    )
+
+
+def tasks(answers: Sequence[Answer]) -> list[tuple[str, bool, str]]:
+    """Return what to try: the task, whether one of the answers meets it, and where it stands."""
+    reasons = [answer[-1].step.stop_reason for answer in answers if answer]
+    forced = [part.step for answer in answers for part in answer if part.step.forced]
+    rarest = min((step.raw_probability for step in forced), default=None)
+    said = ", ".join(dict.fromkeys(str(reason or "stopped by you") for reason in reasons))
+    return [
+        (
+            "Get an answer that **the model itself ends**, with its end token. (It learned to do "
+            "so in chats.)",
+            "end token" in reasons,
+            f"Ends so far: {said or 'none'}.",
+        ),
+        (
+            "End an answer with a **stop string**, and see what was cut.",
+            "stop string" in reasons,
+            f"Ends so far: {said or 'none'}.",
+        ),
+        (
+            "Take a token that the model gave **less than 2 %** instead, and watch where the text "
+            "goes from there.",
+            rarest is not None and rarest < 0.02,
+            "No token was taken by hand yet."
+            if rarest is None
+            else f"The least probable one that you took had {percent(rarest)}.",
+        ),
+    ]

@@ -1,0 +1,1 @@
+"""Pictures of the logit lens and of knock-outs, used by two pages."""

@@ -1,0 +1,1 @@
+"""The primitives of every page: figures, strips, text, theme, numbers."""

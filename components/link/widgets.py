@@ -1,0 +1,221 @@
+"""Widgets whose value is in the link, each of them checked when it is drawn first.
+
+A value that can't be taken falls back to the widget's own, and the user is told its name, what
+stood there and what it is now. The names, ranges and lengths are in `components.link.state`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import streamlit as st
+
+from components.kit.text import markdown
+from components.link import state
+
+if TYPE_CHECKING:
+    from streamlit.elements.lib.mutable_tab_container import TabContainer
+
+Option = TypeVar("Option")
+Wrong = tuple[int | float | None, str] | None
+"""What the link gets in place of a wrong value (None: nothing, the widget's own start counts), and
+a sentence on it; None if nothing is wrong."""
+
+
+def choice(
+    label: str,
+    options: Sequence[Option],
+    *,
+    key: str,
+    default: Option | None = None,
+    draw: Callable[..., Any] = st.segmented_control,
+    spell: Callable[[Any], str] = str,
+    **look: Any,
+) -> Option:
+    """Draw a choice of one option and return it.
+
+    Args:
+        label: what the user knows it as.
+        options: at least one.
+        key: of the session state, and of the link, which holds the option's spelling.
+        default: what is chosen at first; the first option if None.
+        draw: `st.segmented_control`, `st.pills`, `st.selectbox` or `st.select_slider`.
+        spell: writes an option.
+        look: further arguments of `draw`.
+    """
+    start = options[0] if default is None else default
+    if st.session_state.get(key, start) not in options:
+        st.session_state[key] = start
+    names = [spell(option) for option in options]
+
+    def check(value: str) -> Wrong:
+        notice = _not_one_of(label, value, names, spell(start))
+        return (None, notice) if notice else None
+
+    _check(key, check)
+    if draw in (st.segmented_control, st.pills):
+        look |= {"default": start, "required": True}
+    elif draw == st.select_slider:
+        look |= {"value": start}
+    else:
+        look |= {"index": options.index(start)}
+    chosen: Option = draw(label, options, format_func=spell, key=key, bind="query-params", **look)
+    return chosen
+
+
+def tabs(label: str, names: Sequence[str], *, key: str) -> Sequence[TabContainer]:
+    """Draw tabs of which only the open one needs to be filled; the first one is open at first."""
+
+    def check(value: str) -> Wrong:
+        notice = _not_one_of(label, value, names, names[0])
+        return (None, notice) if notice else None
+
+    _check(key, check)
+    return st.tabs(names, key=key, bind="query-params", on_change="rerun")
+
+
+def toggle(label: str, *, key: str, **look: Any) -> bool:
+    """Draw a switch that is off at first, and return how it stands."""
+
+    def check(value: str) -> Wrong:
+        notice = _not_one_of(label, value.lower(), ("true", "false"), "false")
+        return (None, notice) if notice else None
+
+    _check(key, check)
+    return st.toggle(label, key=key, bind="query-params", **look)
+
+
+def slider(entry: state.Limit, *, label: str | None = None, **look: Any) -> int | float:
+    """Draw a slider over a range and return its value; without a choice it is disabled.
+
+    A value of the session that the range no longer holds becomes the nearest one.
+    """
+    low, high, start = (entry.number(value) for value in (entry.low, entry.high, entry.default))
+    value = st.session_state.get(entry.key)
+    if isinstance(value, int | float) and not low <= value <= high:
+        st.session_state[entry.key] = min(max(value, low), high)
+
+    def check(given: str) -> Wrong:
+        changed, notices = state.check_link({entry.key: given}, (entry,))
+        return (changed[entry.key], notices[0]) if changed else None
+
+    _check(entry.key, check)
+    step = entry.number(entry.step)
+    end, off = (high, False) if high > low else (low + step, True)
+    drawn = st.slider(
+        label or entry.label,
+        low,
+        end,
+        start,
+        step,
+        key=entry.key,
+        bind="query-params",
+        disabled=off,
+        **look,
+    )
+    return entry.number(drawn)
+
+
+def text(label: str, default: str = "", *, key: str, area: bool = False, **look: Any) -> str:
+    """Draw a text of limited length and return it."""
+    most = state.LONGEST[key]
+
+    def check(value: str) -> Wrong:
+        if len(value) <= most:
+            return None
+        return None, (
+            f"{label} in the link has {len(value):,} characters; at most {most:,} are taken, so "
+            "it is now what it is at first."
+        )
+
+    draw = st.text_area if area else st.text_input
+    _check(key, check)
+    return str(draw(label, default, key=key, bind="query-params", max_chars=most, **look) or "")
+
+
+def number(key: str, label: str, high: int) -> int | None:
+    """Return a whole number of the session or, at first, of the link; None if there is none.
+
+    For what is chosen by a click and has no widget that is always drawn: a widget that first
+    appears after the click would not write its value into the link. `write` does.
+
+    Args:
+        key: of the session state, and of the link.
+        label: what the user knows it as.
+        high: its largest allowed value; the smallest is 0.
+    """
+    value = _from_link(key)
+    if value is not None:
+        entry = state.Limit(key, label, 0, high, 0, 1, whole=True)
+        changed, notices = state.check_link({key: value}, (entry,))
+        st.session_state[key] = int(changed[key] if changed else float(value))
+        _say(*notices)
+    found = st.session_state.get(key)
+    if isinstance(found, int) and found > high:
+        found = st.session_state[key] = high
+    return found if isinstance(found, int) else None
+
+
+def name(key: str, label: str, names: Collection[str], default: str) -> str:
+    """Return a name of the session or, at first, of the link; for what is chosen by a click."""
+    value = _from_link(key)
+    if value is not None:
+        notice = _not_one_of(label, value, names, default)
+        st.session_state[key] = default if notice else value
+        _say(*([notice] if notice else []))
+    found = st.session_state.get(key)
+    return str(found) if found in names else default
+
+
+def write(key: str, value: int | str) -> None:
+    """Write a value into the link, where no bound widget does it."""
+    if st.query_params.get(key) != str(value):
+        st.query_params[key] = str(value)
+
+
+def show_notices() -> None:
+    """Say what was changed in the values that came with the link, once they are all right."""
+    if state.PENDING in st.session_state:
+        return
+    for notice in st.session_state.pop(state.NOTICES, ()):
+        st.toast(markdown(notice), icon=":material/link:", duration="long")
+
+
+def _check(key: str, check: Callable[[str], Wrong]) -> None:
+    """Check the link's value of a widget that is drawn next; put it right and run again.
+
+    A widget would take a wrong value as far as it goes (a long text cut, 2.5 read as 2), whatever
+    stands in the session. So the address is put right before the widget is drawn.
+    """
+    value = _from_link(key)
+    wrong = None if value is None or key not in st.query_params else check(value)
+    if wrong is None:
+        return
+    right, notice = wrong
+    _say(notice)
+    if right is None:
+        del st.query_params[key]
+    else:
+        st.query_params[key] = str(right)
+    st.rerun()
+
+
+def _from_link(key: str) -> str | None:
+    """Return what the session's link says of `key`, once; None if it says nothing."""
+    value: str | None = st.session_state.get(state.LINK, {}).pop(key, None)
+    return value
+
+
+def _say(*notices: str) -> None:
+    st.session_state[state.NOTICES] = [*st.session_state.get(state.NOTICES, []), *notices]
+
+
+def _not_one_of(label: str, value: str, names: Collection[str], now: str) -> str | None:
+    """Return a sentence if a name in the link is none of those that there are."""
+    if value in names:
+        return None
+    return (
+        f"{label} in the link was “{value[:40]}”, which is none of {', '.join(names)}; "
+        f"it is now {now}."
+    )

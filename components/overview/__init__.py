@@ -1,0 +1,1 @@
+"""The flow of the whole pipeline, as one picture, and the recorded run."""

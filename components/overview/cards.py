@@ -1,0 +1,262 @@
+"""The words and numbers of the overview picture: what each card says about this prompt.
+
+Everything that a browser draws is made here, as plain strings and numbers, so that one place
+decides how text is made visible and how a number is rounded, and tests can read it. The browser
+only lays it out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from components.kit.numbers import percent, size
+from components.kit.text import visible
+from components.overview.pick import pick
+from components.overview.words import counted, excerpt, piece, words
+from engine.overview.facts import Overview, TokenFact
+
+Card = dict[str, Any]
+
+TOKEN_ROWS = 10
+WRITTEN_LIMIT = 60
+
+GUARDS: Mapping[str, tuple[str, ...]] = {
+    "text": ("system turn", "before tokenizer"),
+    "scores": ("logits",),
+    "pick": ("sampler",),
+    "detokenizer": ("text written",),
+}
+"""Where a guardrail could stand, by card. These are places, not guards that run."""
+
+
+def cards(overview: Overview) -> dict[str, Card]:
+    """Return every card of the picture, by name, ready to be drawn."""
+    return {
+        "text": _text(overview),
+        "tokens": _tokens(overview),
+        "vectors": _vectors(overview),
+        "block": _block(overview),
+        "attention": _attention(overview),
+        "feed_forward": _feed_forward(overview),
+        "scores": _scores(overview),
+        "pick": pick(overview),
+        "detokenizer": _detokenizer(overview),
+        "speculative": _speculative(),
+    }
+
+
+def _text(overview: Overview) -> Card:
+    length = len(overview.text) + len(overview.generated)
+    room = WRITTEN_LIMIT
+    written = overview.generated
+    written = f"… {words(written[-room:])}" if len(written) > room else words(written)
+    return {
+        "title": "Text",
+        "fact": counted(length, "character"),
+        "prompt": excerpt(overview.text),
+        "written": written,
+        "summary": f"The text so far: “{excerpt(overview.text)}{written}”.",
+    }
+
+
+def _tokens(overview: Overview) -> Card:
+    count = len(overview.tokens)
+    rows: list[Card] = []
+    for index in _first_and_last(count, TOKEN_ROWS):
+        if index is None:
+            rows.append({"gap": f"{count - TOKEN_ROWS + 1:,} more"})
+        else:
+            rows.append(_token_row(overview.tokens[index], index >= overview.prompt_tokens))
+    ids = ", ".join(f"{row['piece']} is {row['id']}" for row in rows if "id" in row)
+    return {
+        "title": "Word pieces",
+        "fact": counted(count, "token"),
+        "note": f"each has its id, one of {overview.architecture.vocabulary:,}",
+        "rows": rows,
+        "summary": f"The text is cut into {counted(count, 'token')}, each with a fixed number "
+        f"(id): {ids}.",
+    }
+
+
+def _token_row(token: TokenFact, written: bool) -> Card:
+    return {
+        "piece": piece(token.data),
+        "id": token.id,
+        "special": token.special,
+        "written": written,
+    }
+
+
+def _first_and_last(count: int, rows: int) -> list[int | None]:
+    """Return the indices that fit into so many rows, None where the rest is left out."""
+    if count <= rows:
+        return list(range(count))
+    first = 3
+    return [*range(first), None, *range(count - (rows - first - 1), count)]
+
+
+def _vectors(overview: Overview) -> Card:
+    embedding, position = overview.embedding, overview.position
+    last = piece(overview.tokens[-1].data, 6)
+    scale = embedding.scale or 1.0
+    if overview.architecture.positions == "rope":
+        order = f"position {position.position}: pairs turned by"
+    elif overview.architecture.positions == "learned":
+        order = f"+ the vector of position {position.position}"
+    else:
+        order = "no position is added"
+    width = f"{overview.architecture.width:,}"
+    return {
+        "title": "Vectors",
+        "fact": f"{width} numbers each",
+        "last": last,
+        "note": f"first {len(embedding.values)}",
+        "cells": [round(value / scale, 3) for value in embedding.values],
+        "order": order,
+        "rope": overview.architecture.positions == "rope",
+        "dials": [
+            {"angle": angle, "label": f"{math.degrees(angle):.0f}°"} for angle in position.angles
+        ],
+        "summary": (
+            f"Each id picks a row of {width} learned numbers (the embedding). The last token "
+            f"{last} stands at position {position.position}."
+        ),
+    }
+
+
+def _block(overview: Overview) -> Card:
+    layers = overview.architecture.layers
+    return {
+        "title": f"Block × {layers}",
+        "fact": "norm before, ⊕ add after each",
+        "lens_title": "After … layers it would say",
+        "lens": [
+            {
+                "layers": reading.layers,
+                "piece": piece(reading.data),
+                "percent": percent(reading.probability),
+                "share": round(reading.probability, 4),
+            }
+            for reading in overview.lens
+        ],
+    }
+
+
+def _attention(overview: Overview) -> Card:
+    head, architecture = overview.head, overview.architecture
+    habit = _habit(head.offset)
+    reader = piece(overview.tokens[-1].data, 8)
+    read = piece(overview.tokens[head.reads].data, 8)
+    reading = f"{reader} reads {read} {percent(head.weight)}"
+    cache = f"{overview.cache.rows:,} rows, {size(overview.cache.bytes)}"
+    return {
+        "title": "Attention",
+        "fact": f"{architecture.heads} heads",
+        "head": f"Layer {head.layer}, head {head.head}{habit}",
+        "reader": reader,
+        "read": read,
+        "weight": percent(head.weight),
+        "pattern": [[round(weight, 3) for weight in row] for row in head.pattern],
+        "cache": f"KV cache: {cache}",
+        "cache_rows": min(overview.cache.rows, 12),
+        "summary": (
+            f"{architecture.heads} heads in each layer read earlier tokens. "
+            f"Layer {head.layer}, head {head.head}{habit}: {reading}. "
+            f"Keys and values are kept in the KV cache: {cache}."
+        ),
+    }
+
+
+def _habit(offset: int | None) -> str:
+    """Say in words how far back a head looks."""
+    if offset is None:
+        return ""
+    if offset == 0:
+        return " reads the token itself"
+    return " looks one token back" if offset == 1 else f" looks {offset} tokens back"
+
+
+def _feed_forward(overview: Overview) -> Card:
+    architecture = overview.architecture
+    shape = f"{architecture.width:,} → {architecture.ff_width:,} → {architecture.width:,}"
+    first, last = overview.residual_norms[0], overview.residual_norms[-1]
+    lens = "; ".join(
+        f"after {reading.layers} layers {piece(reading.data)} {percent(reading.probability)}"
+        for reading in overview.lens
+    )
+    return {
+        "title": "Feed-forward",
+        "fact": shape,
+        "note": f"vector length {first:,.0f} → {last:,.0f}",
+        "heights": _log_heights(overview.residual_norms),
+        "summary": (
+            f"The feed-forward network works on each token alone, {shape} numbers. Attention and "
+            f"feed-forward add to the residual stream. If the model stopped early it would say: "
+            f"{lens}."
+        ),
+    }
+
+
+def _log_heights(norms: Sequence[float]) -> list[float]:
+    """Scale vector lengths to 0 … 1 on a logarithmic scale: they grow by a factor of hundreds."""
+    logs = [math.log10(max(norm, 1e-6)) for norm in norms]
+    low, high = min(logs), max(logs)
+    return [round((value - low) / ((high - low) or 1.0), 3) for value in logs]
+
+
+def _scores(overview: Overview) -> Card:
+    best = overview.candidates[0].probability or 1.0
+    bars = [
+        {
+            "piece": piece(candidate.data),
+            "percent": percent(candidate.probability),
+            "share": round(candidate.probability / best, 4),
+            "drawn": candidate.id == overview.sampling.drawn.id,
+        }
+        for candidate in overview.candidates
+    ]
+    top = ", ".join(f"{bar['piece']} {bar['percent']}" for bar in bars)
+    count = f"{overview.architecture.vocabulary:,}"
+    return {
+        "title": "Scores",
+        "fact": f"{count} logits",
+        "note": "the LM head’s top 5, as probabilities",
+        "bars": bars,
+        "summary": f"The LM head scores all {count} tokens. Most probable: {top}.",
+    }
+
+
+def _detokenizer(overview: Overview) -> Card:
+    fact = overview.detokenizer
+    count = len(bytes.fromhex(fact.data))
+    hexes = bytes.fromhex(fact.data).hex(" ").upper()
+    shown = hexes if count <= 8 else hexes[:20] + " …"
+    if fact.ends:
+        outcome = "an end token: the run stops"
+    elif fact.released:
+        outcome = f"becomes “{visible(fact.released)}”"
+    else:
+        outcome = "waits for the rest of the character"
+    return {
+        "title": "Back to text",
+        "fact": "detokenizer",
+        "bytes": shown,
+        "outcome": outcome,
+        "loop": "append, and once more",
+        "summary": f"The drawn token is {counted(count, 'byte')} and {outcome}. Then it all runs "
+        "once more.",
+    }
+
+
+def _speculative() -> Card:
+    return {
+        "title": "Speculative decoding",
+        "fact": "optional, not running",
+        "note": "a small draft guesses several tokens, one pass checks them",
+        "summary": (
+            "Speculative decoding would be a shortcut here: a small draft model guesses several "
+            "tokens and one pass checks them. It is optional and not running."
+        ),
+    }

@@ -1,0 +1,118 @@
+"""The overview picture: the whole pipeline in the order of the work, with this prompt's values.
+
+Each card opens its stage's page. When another token is appended, a light walks through the cards
+and each shows its new facts as the light reaches it. The browser's part is in `assets/`; all text
+and numbers come from `components.overview.cards`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from components.kit import theme
+from components.overview import cards
+from engine.overview.facts import Overview
+
+ASSETS = Path(__file__).parent
+
+CARD_STAGES: Mapping[str, str] = {
+    "text": "tokenizer",
+    "tokens": "tokenizer",
+    "vectors": "embedding",
+    "attention": "attention",
+    "feed_forward": "feed_forward",
+    "scores": "lm_head",
+    "pick": "sampling",
+    "detokenizer": "generation",
+    "speculative": "speculative",
+}
+"""The stage whose page a card opens."""
+
+LIGHT_MS = 1500
+
+COLOURS: Mapping[str, str] = {
+    "picked": theme.PICKED,
+    "key": theme.KEY,
+    "value": theme.VALUE,
+    "plus": theme.POSITIVE,
+    "minus": theme.NEGATIVE,
+}
+
+
+def _asset(*names: str) -> str:
+    """Read the browser's files as one text: an inline component cannot import."""
+    return "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in names)
+
+
+_COMPONENT = st.components.v2.component(
+    "overview_flow",
+    html='<div class="root">\n</div>',
+    css=_asset("flow.css"),
+    js=_asset("draw.js", "cards.js", "flow.js"),
+)
+
+
+def overview_flow(
+    overview: Overview,
+    *,
+    stages: Collection[str],
+    key: str = "overview_flow",
+    guards: bool = False,
+    recorded: bool = False,
+    light_ms: int = LIGHT_MS,
+) -> str | None:
+    """Draw the picture and return the stage that the user has just opened, if any.
+
+    Args:
+        overview: the facts of one pass and one draw.
+        stages: keys of the stages that have a page; other cards are not links.
+        key: the component's key; one picture per page and key.
+        guards: mark where a guardrail could stand.
+        recorded: say in the picture that it is a recorded run.
+        light_ms: how long the light takes when the text has grown since the last picture; 0 for
+            none. People who ask for reduced motion see none either.
+
+    Returns:
+        The stage's key in the one run after a click, else None.
+    """
+    result = _COMPONENT(
+        key=key,
+        data=payload(overview, stages=stages, guards=guards, recorded=recorded, light_ms=light_ms),
+        on_opened_change=lambda: None,
+    )
+    opened = result.opened
+    return opened if isinstance(opened, str) and opened in stages else None
+
+
+def payload(
+    overview: Overview,
+    *,
+    stages: Collection[str],
+    guards: bool = False,
+    recorded: bool = False,
+    light_ms: int = LIGHT_MS,
+) -> dict[str, Any]:
+    """Return what the browser needs for one picture."""
+    kind = "recorded" if recorded else "live"
+    return {
+        "cards": cards.cards(overview),
+        "links": {card: stage if stage in stages else None for card, stage in CARD_STAGES.items()},
+        "guards": dict(cards.GUARDS) if guards else {},
+        "badge": "a recorded run" if recorded else "",
+        "colours": dict(COLOURS),
+        "light_ms": light_ms,
+        # The light walks when, and only when, the text has grown: when the last tick begins this.
+        "tick": f"{kind} " + "".join(f"{token.id} " for token in overview.tokens),
+        "label": f"The pipeline, {kind}, at {len(overview.tokens)} tokens",
+    }
+
+
+def as_text(overview: Overview) -> str:
+    """Return the picture in sentences, one a stage, as plain text."""
+    return "\n".join(
+        card["summary"] for card in cards.cards(overview).values() if card.get("summary")
+    )

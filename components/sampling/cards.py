@@ -1,0 +1,289 @@
+"""The sampling chain as cards, in the order of work: switch, slider, formula, bars, facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from components.kit.numbers import percent
+from components.kit.text import markdown
+from components.link import state
+from components.link.sampling import format_order, neutral, parse_order
+from components.sampling.bias import bias_picker
+from components.sampling.rows import HITTING, step_rows
+from components.sampling.step_bars import payload
+from components.shell.sidebar import order_field, setting_slider
+from engine.sampling.chain import ORDERS, SamplingSettings, Stage
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from engine.tokenizer.tokenizer import Token
+
+PRESET, KEPT = "order_preset", "kept_settings"
+WIDTH = 272
+"""Of a card, in pixels: three fit side by side on a projector, two on a small screen."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What the card of one step shows and sets."""
+
+    title: str
+    keys: tuple[str, ...]
+    """Settings of the step, each with a slider; the first ones of `on` switch it."""
+    on: Mapping[str, float]
+    """What the switch sets when there is no earlier value to go back to."""
+    formula: Callable[[SamplingSettings, Stage], str]
+    movable: bool = False
+
+
+CARDS: Mapping[str, Card] = {
+    "repetition_penalty": Card(
+        "Repetition penalty",
+        (state.REPETITION_PENALTY, state.PENALTY_WINDOW),
+        {state.REPETITION_PENALTY: 1.2},
+        lambda s, stage: (
+            f"logit ÷ {s.repetition_penalty:g} if above 0, × {s.repetition_penalty:g} if "
+            f"below, once for each token of {window_words(s.penalty_window)}"
+        ),
+    ),
+    "count_penalties": Card(
+        "Presence and frequency",
+        (state.PRESENCE_PENALTY, state.FREQUENCY_PENALTY),
+        {state.PRESENCE_PENALTY: 0.5, state.FREQUENCY_PENALTY: 0.5},
+        lambda s, stage: (
+            f"logit − {s.presence_penalty:g} − {s.frequency_penalty:g} × count, for "
+            "each token that was seen"
+        ),
+    ),
+    "logit_bias": Card(
+        "Logit bias",
+        (),
+        {},
+        lambda s, stage: f"logit + bias, for {len(s.bias)} token{'s' * (len(s.bias) != 1)}",
+    ),
+    "temperature": Card(
+        "Temperature",
+        (state.TEMPERATURE,),
+        {state.TEMPERATURE: 0.7},
+        lambda s, stage: (
+            "T = 0: only the largest logit stays (argmax)"
+            if s.greedy
+            else f"logit ÷ {s.temperature:g}: "
+            + ("sharper" if s.temperature < 1 else "flatter" if s.temperature > 1 else "unchanged")
+        ),
+        movable=True,
+    ),
+    "top_k": Card(
+        "Top-k",
+        (state.TOP_K,),
+        {state.TOP_K: 40},
+        lambda s, stage: f"keep the {s.top_k} largest logits" if s.top_k else "keep all",
+        movable=True,
+    ),
+    "top_p": Card(
+        "Top-p (nucleus)",
+        (state.TOP_P,),
+        {state.TOP_P: 0.9},
+        lambda s, stage: f"keep the likeliest tokens that together reach {percent(s.top_p)}",
+        movable=True,
+    ),
+    "min_p": Card(
+        "Min-p",
+        (state.MIN_P,),
+        {state.MIN_P: 0.05},
+        lambda s, stage: (
+            f"keep p ≥ {s.min_p:g} × top = "
+            f"{percent(s.min_p * float(stage.probabilities_before.max()))}"
+        ),
+        movable=True,
+    ),
+    "typical": Card(
+        "Typical",
+        (state.TYPICAL_P,),
+        {state.TYPICAL_P: 0.9},
+        lambda s, stage: (
+            f"keep {percent(s.typical_p)} of the mass, nearest to the usual "
+            f"surprise of {stage.entropy_bits_before:.2f} bits"
+        ),
+        movable=True,
+    ),
+    "softmax": Card("Softmax and draw", (), {}, lambda s, stage: "p = exp(logit) ÷ Σ exp(logit)"),
+}
+
+_SHORT_LABELS: Mapping[str, str] = {
+    state.REPETITION_PENALTY: "Penalty",
+    state.PENALTY_WINDOW: "Window (0: all)",
+    state.PRESENCE_PENALTY: "Presence",
+    state.FREQUENCY_PENALTY: "Frequency",
+}
+
+
+def chain_cards(
+    names: Sequence[str],
+    settings: SamplingSettings,
+    name_of: Callable[[int], str],
+    tokens_of: Callable[[str], Sequence[Token]],
+) -> Mapping[str, DeltaGenerator]:
+    """Draw one card a step with its head, and return the cards, for sliders and pictures.
+
+    Args:
+        names: of the steps, in the order of work.
+        settings: of the chain.
+        name_of: gives a token's visible text.
+        tokens_of: cuts a text into tokens, for the logit bias.
+    """
+    cards = {}
+    with st.container(horizontal=True, gap="small", key="chain"):
+        for name in names:
+            cards[name] = st.container(border=True, width=WIDTH, key=f"card_{name}", gap="xsmall")
+            with cards[name]:
+                _head(name, CARDS[name], settings.order)
+                if name == "logit_bias":
+                    bias_picker(settings.bias, tokens_of, name_of)
+    return cards
+
+
+def sliders(name: str, prepare: Callable[[], object]) -> None:
+    """Draw the sliders of a step.
+
+    Args:
+        name: of the step.
+        prepare: makes the pictures for the settings of the moment, as soon as a slider was moved.
+    """
+    keys = CARDS[name].keys
+    if len(keys) == 1:
+        setting_slider(keys[0], hide_label=True, on_change=prepare)
+    elif keys:
+        for key, column in zip(keys, st.columns(2, gap="small"), strict=True):
+            with column:
+                setting_slider(key, label=_SHORT_LABELS[key], on_change=prepare)
+
+
+def switches_turned() -> bool:
+    """Return whether a slider was moved past the value at which its step is off."""
+    return any(
+        st.session_state.get(_switch_key(name)) != _is_on(card)
+        for name, card in CARDS.items()
+        if card.on
+    )
+
+
+def step_picture(
+    stage: Stage, settings: SamplingSettings, name_of: Callable[[int], str], picked: int
+) -> dict[str, Any]:
+    """Return what `step_bars` draws of a step: formula, bars and facts.
+
+    Args:
+        stage: from `run_chain(…, include_off=True)`.
+        settings: what it was run with.
+        name_of: gives a token's visible text.
+        picked: the token that is drawn.
+    """
+    card = CARDS[stage.name]
+    # A penalty that is off has nothing to show: its card stays small.
+    small = stage.name in HITTING and not stage.active
+    return payload(
+        [] if small else step_rows(stage, name_of, picked=picked),
+        formula=card.formula(settings, stage),
+        facts="" if small else facts(stage),
+        note="" if stage.note == "Off." else stage.note,
+        active=stage.active,
+        alt=f"{card.title}: tokens before and after",
+    )
+
+
+def facts(stage: Stage) -> str:
+    """Say in numbers what a step did."""
+    before = int((stage.logits_before > float("-inf")).sum())
+    tokens = f"{before:,} → {stage.survivors:,}" if before != stage.survivors else f"{before:,}"
+    mass = f"mass kept {percent(stage.mass_kept)}" if stage.mass_kept < 1 else "no mass cut"
+    was, now = stage.entropy_bits_before, stage.entropy_bits
+    bits = f"{was:.2f} → {now:.2f}" if abs(was - now) >= 0.005 else f"{now:.2f}"
+    return f"tokens {tokens}\n{mass}\nentropy {bits} bits"
+
+
+def window_words(window: int) -> str:
+    """Say which tokens a penalty looks at."""
+    return f"the last {window} tokens" if window else "the whole prompt"
+
+
+def _head(name: str, card: Card, order: tuple[str, ...]) -> None:
+    """Draw the switch of a card, and for a movable one the arrows."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        if not card.on:
+            st.markdown(f"**{card.title}**")
+            return
+        key = _switch_key(name)
+        st.session_state[key] = _is_on(card)
+        st.toggle(card.title, key=key, on_change=_switch, args=(name,), width="stretch")
+        if card.movable:
+            place = order.index(name)
+            for arrow, step in (("left", -1), ("right", 1)):
+                st.button(
+                    f":material/chevron_{arrow}:",
+                    key=f"move_{arrow}_{name}",
+                    type="tertiary",
+                    disabled=not 0 <= place + step < len(order),
+                    on_click=_move,
+                    args=(name, step),
+                    help=f"Move this step one place to the {arrow}",
+                )
+
+
+def order_controls(order: tuple[str, ...]) -> None:
+    """Draw the choice of the order, with the text that stands in the link."""
+    names: dict[tuple[str, ...], str] = {preset: name for name, preset in ORDERS.items()}
+    st.session_state[PRESET] = names.get(order)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="order_controls"):
+        st.segmented_control(
+            "Order of the five movable steps",
+            list(ORDERS),
+            key=PRESET,
+            on_change=_take_order,
+            format_func=lambda name: f"as in {name}",
+        )
+        with st.popover("As text", icon=":material/edit:"):
+            order_field()
+            problem = parse_order(state.text(state.ORDER))[1]
+            if problem:
+                st.error(markdown(problem))
+
+
+def _is_on(card: Card) -> bool:
+    return any(state.number(key) != neutral(key) for key in card.on)
+
+
+def _switch_key(name: str) -> str:
+    return f"on_{name}"
+
+
+def _switch(name: str) -> None:
+    """Switch a step off (its numbers are kept) or on again."""
+    card = CARDS[name]
+    kept: dict[str, Any] = st.session_state.setdefault(KEPT, {})
+    if _is_on(card):
+        kept.update({key: state.number(key) for key in card.on})
+        values: dict[str, float] = {key: neutral(key) for key in card.on}
+    else:
+        values = {key: kept.get(key, value) for key, value in card.on.items()}
+    for key, value in values.items():
+        st.session_state[key] = state.limit(key).number(value)
+
+
+def _move(name: str, step: int) -> None:
+    """Change the places of a step and its neighbour."""
+    order = list(parse_order(state.text(state.ORDER))[0])
+    place = order.index(name)
+    order[place], order[place + step] = order[place + step], order[place]
+    st.session_state[state.ORDER] = format_order(tuple(order))
+
+
+def _take_order() -> None:
+    chosen = st.session_state[PRESET]
+    if chosen in ORDERS:
+        st.session_state[state.ORDER] = format_order(ORDERS[chosen])

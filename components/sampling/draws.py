@@ -1,0 +1,108 @@
+"""One draw and a thousand: counts against what the distribution says, with a test of the two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from components.kit.bars import bars
+from components.kit.chart import chart
+from components.kit.numbers import PERCENT_COLUMN, percent
+from components.kit.text import markdown
+
+if TYPE_CHECKING:
+    from engine.sampling.experiments import ChiSquare
+
+Array = np.ndarray[Any, Any]
+
+
+def counts_chart(
+    ids: Sequence[int],
+    pieces: Sequence[bytes],
+    observed: Sequence[int],
+    expected: Sequence[float],
+    draws: int,
+) -> None:
+    """Draw how often each token came, with what was to be expected as an outline.
+
+    Args:
+        ids: the tokens with a group of their own; -1 is all others together.
+        pieces: their bytes.
+        observed: how often each came.
+        expected: how often the distribution says, on average.
+        draws: how many draws there were.
+    """
+    far = max(abs(o - e) for o, e in zip(observed, expected, strict=True))
+    chart(
+        bars(
+            ids,
+            pieces,
+            np.asarray(observed) / draws,
+            before=np.asarray(expected) / draws,
+            title=f"{draws:,} draws: no token is more than {far:.0f} off what was expected",
+            key="draws",
+            value_name="share of the draws",
+        ),
+        key="draws",
+        alt="How often each token was drawn, beside what its probability says",
+    )
+
+
+def explain_test(test: ChiSquare, draws: int) -> None:
+    """Say what the chi-square test finds, in words that a class can read."""
+    if test.degrees == 0:
+        st.markdown("Only one token can be drawn, so there is nothing to test.")
+        return
+    share = test.p_value
+    verdict = (
+        "so the draws look like the distribution that they come from"
+        if share > 0.01
+        else "which is rare: try other seeds, and about one in a hundred will do the same"
+    )
+    st.markdown(
+        f"**Is that chance?** For each row take (counted − expected)² ÷ expected; together they "
+        f"are χ² = **{test.statistic:.1f}**. With {test.degrees + 1} rows about {test.degrees} is "
+        f"usual. Of many fair experiments with {draws:,} draws, **{percent(share)}** would be at "
+        f"least this far off, {verdict}."
+    )
+
+
+def same_seed(seed: int, u: float, name: str, others: Sequence[tuple[int, str]]) -> None:
+    """Say which token this seed and the next ones draw from the same distribution.
+
+    Args:
+        seed: of the page.
+        u: its first random number.
+        name: the token that it draws, visible.
+        others: further seeds and their tokens.
+    """
+    more = ", ".join(f"{number} → {markdown(token)}" for number, token in others)
+    st.markdown(
+        f"Seed **{seed}** always gives u = {u:.4f}, and so **{markdown(name)}**. Other seeds: "
+        f"{more}."
+    )
+
+
+def draws_table(
+    seeds: Sequence[int], u: Sequence[float], names: Sequence[str], shares: Sequence[float]
+) -> None:
+    """Show what several seeds draw from one and the same distribution."""
+    st.dataframe(
+        {
+            "seed": list(seeds),
+            "random number u": list(u),
+            "drawn token": list(names),
+            "its probability": [100 * share for share in shares],
+        },
+        hide_index=True,
+        width="stretch",
+        height="content",
+        key="same_state_draws",
+        column_config={
+            "random number u": st.column_config.NumberColumn(format="%.4f"),
+            "its probability": st.column_config.NumberColumn(format=PERCENT_COLUMN),
+        },
+    )

@@ -1,0 +1,69 @@
+"""Sampling settings with a name, and what common products and libraries start with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from components.link import state
+from components.link.sampling import neutral
+from engine.sampling.chain import SamplingSettings
+
+SETTINGS = (
+    state.TEMPERATURE,
+    state.TOP_K,
+    state.TOP_P,
+    state.MIN_P,
+    state.TYPICAL_P,
+    state.REPETITION_PENALTY,
+    state.PENALTY_WINDOW,
+    state.PRESENCE_PENALTY,
+    state.FREQUENCY_PENALTY,
+)
+
+
+@dataclass(frozen=True)
+class SamplingPreset:
+    """A few settings under one name; all others are off."""
+
+    name: str
+    why: str
+    values: Mapping[str, float]
+
+
+PRESETS: tuple[SamplingPreset, ...] = (
+    SamplingPreset("The model's own", "every step off: T = 1, nothing is cut", {}),
+    SamplingPreset("Greedy", "always the likeliest token", {state.TEMPERATURE: 0}),
+    SamplingPreset("Precise", "T = 0.3, top-p 0.9", {state.TEMPERATURE: 0.3, state.TOP_P: 0.9}),
+    SamplingPreset("Balanced", "T = 0.7, top-p 0.9", {state.TEMPERATURE: 0.7, state.TOP_P: 0.9}),
+    SamplingPreset("Creative", "T = 1.2, min-p 0.05", {state.TEMPERATURE: 1.2, state.MIN_P: 0.05}),
+    SamplingPreset("Chaotic", "T = 2, nothing cut", {state.TEMPERATURE: 2}),
+)
+
+
+def preset_buttons() -> None:
+    """Draw one button a preset."""
+    with st.container(horizontal=True, gap="xsmall", key="presets"):
+        for preset in PRESETS:
+            st.button(
+                preset.name,
+                key=f"preset_{preset.name.lower().replace(' ', '_')}",
+                help=preset.why,
+                on_click=_take,
+                args=(preset,),
+            )
+
+
+def _take(preset: SamplingPreset) -> None:
+    for key in SETTINGS:
+        value = preset.values.get(key, neutral(key))
+        st.session_state[key] = state.limit(key).number(value)
+    st.session_state[state.LOGIT_BIAS] = ""
+
+
+def settings_of(name: str) -> SamplingSettings:
+    """Return the settings of the preset with that name."""
+    values = next(preset.values for preset in PRESETS if preset.name == name)
+    return SamplingSettings(**values)  # type: ignore[arg-type]

@@ -1,0 +1,223 @@
+"""The stages of the pipeline, registered once.
+
+Navigation, the pipeline strip, the next-stage links, the README's table and the tests all read
+`STAGES`. A stage's `key` is also the name of its folder in every layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from components.kit.numbers import percent
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the strip says about this prompt, in plain values."""
+
+    tokens: int
+    """Tokens of the prompt, the chat template's included."""
+    width: int
+    """Numbers in one token's vector."""
+    layers: int
+    heads: int
+    """Query heads in one layer."""
+    ff_width: int
+    """Neurons in one feed-forward block."""
+    vocabulary: int
+    top_text: str
+    """The most probable next token, made visible."""
+    top_probability: float
+    survivors: int
+    """Tokens that the sampling settings leave to draw from."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage: a page, a chip of the strip, and a folder of that name in each layer."""
+
+    key: str
+    title: str
+    question: str
+    answer: str
+    section: str
+    icon: str
+    chip: Callable[[Facts], str]
+    """This prompt's own fact for the strip."""
+    short: str = ""
+    """The title in one or two words, for the strip; empty where the title is that short."""
+
+    @property
+    def page(self) -> str:
+        """Path of the page script, from the project's root."""
+        return f"pages/{self.key}/page.py"
+
+    @property
+    def url(self) -> str:
+        """Path of the page in the browser's address; the overview is at the root."""
+        paths = {"overview": "", "generation": "generate"}
+        return paths.get(self.key, self.key.replace("_", "-"))
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage(
+        key="overview",
+        title="The whole pipeline",
+        question="What happens, in order, to this prompt?",
+        answer=(
+            "It is cut into word pieces (tokens), made into vectors, rewritten block by block and "
+            "scored; one token is drawn."
+        ),
+        section="Overview",
+        icon=":material/route:",
+        chip=lambda facts: "text in, text out",
+        short="Pipeline",
+    ),
+    Stage(
+        key="tokenizer",
+        title="Tokenizer",
+        question="How does text become numbers?",
+        answer="It is cut into known pieces (tokens), and each piece has a fixed number, its id.",
+        section="Prompt",
+        icon=":material/content_cut:",
+        chip=lambda facts: f"{facts.tokens} token{'' if facts.tokens == 1 else 's'}",
+    ),
+    Stage(
+        key="embedding",
+        title="Embedding and position",
+        question="How do numbers become vectors, and how does the model know their order?",
+        answer=(
+            "Each id picks one row of a learned table (the embedding); order comes in separately, "
+            "through the position of each token."
+        ),
+        section="Prompt",
+        icon=":material/grid_on:",
+        chip=lambda facts: f"{facts.width:,} numbers each",
+        short="Embedding",
+    ),
+    Stage(
+        key="attention",
+        title="Attention",
+        question="Which earlier tokens does each token read, and what does the KV cache keep?",
+        answer=(
+            "Each head compares a token's query with the keys of the tokens before it and reads "
+            "their values in proportion; keys and values are kept (the KV cache)."
+        ),
+        section="Model",
+        icon=":material/visibility:",
+        chip=lambda facts: f"{facts.layers} × {facts.heads} heads",
+    ),
+    Stage(
+        key="feed_forward",
+        title="Feed-forward and residual stream",
+        question="What does a block add, and when does the answer appear?",
+        answer=(
+            "Every block adds a little to each token's vector (the residual stream); the answer "
+            "takes shape over the layers."
+        ),
+        section="Model",
+        icon=":material/layers:",
+        chip=lambda facts: f"{facts.ff_width:,} neurons",
+        short="Feed-forward",
+    ),
+    Stage(
+        key="lm_head",
+        title="LM head",
+        question="How does a vector become a score for every token?",
+        answer=(
+            "The last token's vector is multiplied with one row per vocabulary entry; each product "
+            "is a score (logit), and softmax turns the scores into probabilities."
+        ),
+        section="Model",
+        icon=":material/leaderboard:",
+        chip=lambda facts: f"{facts.top_text} {percent(facts.top_probability)}",
+    ),
+    Stage(
+        key="sampling",
+        title="Sampling",
+        question="How is one token picked?",
+        answer=(
+            "The scores are reshaped and cut by a few simple steps, and one token is drawn at "
+            "random from what is left."
+        ),
+        section="Output",
+        icon=":material/casino:",
+        chip=lambda facts: f"draws from {facts.survivors:,}",
+    ),
+    Stage(
+        key="generation",
+        title="Generation",
+        question="How does the loop run, stop and become text?",
+        answer=(
+            "The drawn token is appended and the model runs again, reading what it kept (the KV "
+            "cache), until an end token, a stop string or the budget ends it."
+        ),
+        section="Output",
+        icon=":material/autorenew:",
+        chip=lambda facts: "one token a step",
+    ),
+    Stage(
+        key="speculative",
+        title="Speculative decoding",
+        question="How can a small draft make it faster and change nothing?",
+        answer=(
+            "It guesses several tokens, the model checks all of them in one pass, and a rejected "
+            "one is redrawn so that the distribution stays the model's own."
+        ),
+        section="Output",
+        icon=":material/fast_forward:",
+        chip=lambda facts: "guess, then check",
+        short="Speculative",
+    ),
+    Stage(
+        key="guardrails",
+        title="Guardrails",
+        question="Where can the outcome be steered, and where does each kind of guard leak?",
+        answer=(
+            "A guard can stand before, inside and after the model; each sees something else, and "
+            "each lets something through."
+        ),
+        section="Control",
+        icon=":material/shield:",
+        chip=lambda facts: "before, inside, after",
+    ),
+    Stage(
+        key="training",
+        title="Training",
+        question="Where did the probabilities come from?",
+        answer=(
+            "From text: step by step, every weight was moved a little so that the next token "
+            "became more probable."
+        ),
+        section="Control",
+        icon=":material/school:",
+        chip=lambda facts: "next token, again",
+    ),
+)
+
+
+def stage(key: str) -> Stage:
+    """Return the stage named `key`.
+
+    Raises:
+        KeyError: no stage has that key.
+    """
+    for candidate in STAGES:
+        if candidate.key == key:
+            return candidate
+    raise KeyError(key)
+
+
+def following(key: str) -> Stage:
+    """Return the stage after `key`; after the last comes the first, as in the loop itself."""
+    position = STAGES.index(stage(key))
+    return STAGES[(position + 1) % len(STAGES)]
+
+
+def sections() -> dict[str, list[Stage]]:
+    """Return the stages by section, in order."""
+    grouped: dict[str, list[Stage]] = {}
+    for entry in STAGES:
+        grouped.setdefault(entry.section, []).append(entry)
+    return grouped

@@ -1,0 +1,1 @@
+"""Pictures of the page on speculative decoding."""

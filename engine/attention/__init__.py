@@ -1,0 +1,1 @@
+"""Attention patterns of all heads, and one head step by step."""

@@ -1,0 +1,213 @@
+"""Attention: which earlier tokens does each token read, and what does the KV cache keep?
+
+All functions read one trace. A head's pattern says where it reads from; it does not say why, nor
+how much what it reads matters for the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.basics.arrays import Array, Ids, frozen, frozen_ids
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from engine.tracing.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTerms:
+    """One cell of a head's pattern, spelled out as a sum."""
+
+    q: Array
+    """The query after position encoding, `[K]`."""
+    k: Array
+    """The key after position encoding, `[K]`."""
+    products: Array
+    """`q * k`, `[K]`."""
+    order: Ids
+    """`[K]`, the entries with the largest products (of either sign) first."""
+    kv_head: int
+    """Which key/value head the key belongs to: `head // (H/G)`."""
+    dot: float
+    """The sum of the products."""
+    scale: float
+    """Factor on the sum, usually `1/√K`."""
+    softcap: float | None
+    """The bound c of `c·tanh(score/c)` (Gemma 2), or None."""
+    score: float
+    """`dot · scale`, bounded where there is a softcap: what the softmax gets unless masked."""
+    masked: bool
+    """Whether the mask hides the key: it comes later, or too long before a sliding window."""
+    probability: float
+    """The cell of the pattern; 0 where masked."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeadScores:
+    """What kind of reader each head is on this prompt; `[L, H]`, shares of attention, 0 to 1."""
+
+    previous: Array
+    """Mean over all but the first query: attention on the token just before."""
+    first: Array
+    """Mean over all but the first query: attention on the first token (attention sink)."""
+    same: Array
+    """Mean over queries whose token occurred before: attention on those earlier occurrences."""
+    induction: Array
+    """Mean over queries whose token occurred before and was followed by something: attention on the
+    tokens that followed. Source: Olsson et al., In-context Learning and Induction Heads (2022)."""
+    repeats: int
+    """How many queries `same` is a mean over; with none it is 0."""
+    followed: int
+    """How many queries `induction` is a mean over; with none it is 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class PatternOverview:
+    """Small pictures of all heads' patterns."""
+
+    maps: npt.NDArray[np.uint8]
+    """`[L, H, n, n]`, 0 to 255 for 0 to 1: how much of its attention a query of the row's tokens
+    gives to the column's tokens, on average. Every row sums to 255, up to rounding; without the
+    first token the first one is less, because that token has nothing else to read."""
+    edges: Ids
+    """`[n+1]`: row and column i stand for the tokens `edges[i]` to `edges[i+1] - 1`."""
+
+
+def score_terms(trace: Trace, layer: int, head: int, query: int, key: int) -> ScoreTerms:
+    """Spell out how much one token reads another, in one head.
+
+    Args:
+        trace: The traced pass.
+        layer: The layer.
+        head: The query head.
+        query: The position that reads; negative counts from the end.
+        key: The position that is read; negative counts from the end.
+
+    Raises:
+        EngineError: There is no such layer, head or position.
+    """
+    layer = trace.layer_index(layer)
+    head = trace.head_index(head)
+    query = trace.position_index(query, "query position")
+    key = trace.position_index(key, "key position")
+    kv_head = trace.kv_head(head)
+    q, k = trace.q[layer, head, query], trace.k[layer, kv_head, key]
+    products = q * k
+    dot = float(products.sum(dtype=np.float64))
+    row = _score_row(trace, layer, head, query)
+    visible = trace.masks[layer][query]
+    weights = np.where(visible, np.exp(row - row[visible].max()), 0.0)
+    return ScoreTerms(
+        q=frozen(q),
+        k=frozen(k),
+        products=frozen(products),
+        order=frozen_ids(np.argsort(-np.abs(products), kind="stable")),
+        kv_head=kv_head,
+        dot=dot,
+        scale=trace.scales[layer],
+        softcap=trace.softcaps[layer],
+        score=float(row[key]),
+        masked=not bool(visible[key]),
+        probability=float(weights[key] / weights.sum()),
+    )
+
+
+def without_first_token(pattern: Array) -> Array:
+    """Return a pattern with the first token left out and the rest of each row scaled to sum to 1.
+
+    Args:
+        pattern: `[..., T, S]`.
+
+    Returns:
+        The same shape. The first query reads nothing but the first token, so its row is all zeros,
+        as is any row that gives the rest nothing at all.
+    """
+    rest = np.array(pattern, dtype=np.float32)
+    rest[..., 0] = 0.0
+    sums = rest.sum(axis=-1, keepdims=True)
+    return frozen(np.divide(rest, sums, out=np.zeros_like(rest), where=sums > 0))
+
+
+def head_scores(trace: Trace) -> HeadScores:
+    """Score every head on this prompt as a reader of a known kind."""
+    readers = _readers(trace.ids)
+    shape = (trace.architecture.layers, trace.architecture.heads)
+    means = {name: np.zeros(shape, dtype=np.float32) for name in readers}
+    for layer in range(shape[0]):
+        pattern_HTS = trace.pattern(layer)
+        for name, (wanted_TS, queries) in readers.items():
+            if queries.any():
+                mass_HT = (pattern_HTS * wanted_TS).sum(axis=-1)
+                means[name][layer] = mass_HT[:, queries].mean(axis=-1)
+    return HeadScores(
+        previous=frozen(means["previous"]),
+        first=frozen(means["first"]),
+        same=frozen(means["same"]),
+        induction=frozen(means["induction"]),
+        repeats=int(readers["same"][1].sum()),
+        followed=int(readers["induction"][1].sum()),
+    )
+
+
+def overview(trace: Trace, size: int = 32, *, without_first: bool = False) -> PatternOverview:
+    """Shrink all heads' patterns to `size` by `size` at most, one layer at a time.
+
+    Neighbouring queries are averaged and neighbouring keys added up, so a row stays a share of
+    attention: nothing is lost and a thin diagonal doesn't fade.
+
+    Args:
+        trace: The traced pass.
+        size: Most rows and columns of a picture.
+        without_first: Leave out the first token and share its part out among the others.
+    """
+    tokens, count = len(trace.ids), max(1, min(size, len(trace.ids)))
+    edges = np.linspace(0, tokens, count + 1).round().astype(np.int64)
+    starts, widths = edges[:-1], np.diff(edges)
+    shape = (trace.architecture.layers, trace.architecture.heads, count, count)
+    maps = np.zeros(shape, dtype=np.uint8)
+    for layer in range(shape[0]):
+        pattern = trace.pattern(layer)
+        if without_first:
+            pattern = without_first_token(pattern)
+        added = np.add.reduceat(pattern, starts, axis=-1)
+        small = np.add.reduceat(added, starts, axis=-2) / widths[:, None]
+        maps[layer] = np.rint(np.clip(small, 0.0, 1.0) * 255)
+    maps.flags.writeable = False
+    return PatternOverview(maps, frozen_ids(edges))
+
+
+def _score_row(trace: Trace, layer: int, head: int, query: int) -> npt.NDArray[np.float64]:
+    """Return one query's scores before the mask, `[S]`."""
+    kv_head = trace.kv_head(head)
+    keys_SK = trace.k[layer, kv_head].astype(np.float64)
+    row: npt.NDArray[np.float64] = keys_SK @ trace.q[layer, head, query] * trace.scales[layer]
+    softcap = trace.softcaps[layer]
+    return row if softcap is None else softcap * np.tanh(row / softcap)
+
+
+def _readers(
+    ids: Sequence[int],
+) -> dict[str, tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
+    """Return for each kind of reader the cells that it would read `[T, S]`, and the queries [T]."""
+    tokens = np.asarray(ids)
+    count = len(tokens)
+    later = np.arange(count) > 0
+    earlier = np.tri(count, k=-1, dtype=np.bool_)
+    same = (tokens[:, None] == tokens[None, :]) & earlier
+    followed = np.zeros_like(same)
+    followed[:, 1:] = same[:, :-1]
+    followed &= earlier  # what follows the occurrence just before is the query itself
+    first = np.zeros_like(same)
+    first[:, 0] = True
+    return {
+        "previous": (np.eye(count, k=-1, dtype=np.bool_), later),
+        "first": (first, later),
+        "same": (same, same.any(axis=1)),
+        "induction": (followed, followed.any(axis=1)),
+    }

@@ -1,0 +1,98 @@
+"""Order: what two orders of the same words change, with position and without.
+
+Attention by itself is a weighted sum over a set, and a sum does not know the order of its terms.
+So in the first layer, with position turned off, the last token gets the same from any order of the
+tokens before it. What still leaks order afterwards is the causal mask: in the second layer the
+earlier tokens already differ, because each has seen other tokens before it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.basics.arrays import Array, frozen
+from engine.basics.distribution import softmax
+from engine.observe.edits import PositionOff
+from engine.tracing.trace import trace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from engine.model.model import LanguageModel
+    from engine.tracing.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class OrderEffect:
+    """How far the model is from telling two orders apart, at the last token."""
+
+    differences: Array
+    """`[L]`: by layer, ‖attn_out of one − of the other‖ / ‖attn_out of the first‖; 0 the same."""
+    distance: float
+    """Total variation distance of the two next-token distributions: half of the sum of all
+    differences, 0 the same, 1 nothing in common."""
+    first_top: int
+    """The most probable next token after the first order."""
+    first_probability: float
+    second_top: int
+    second_probability: float
+
+
+@dataclass(frozen=True, eq=False)
+class OrderComparison:
+    """Two orders of some tokens, with the model's own positions and with position off."""
+
+    same_tokens: bool
+    """Whether both have the same tokens, in any order, and end in the same one: only then is the
+    first layer blind without positions."""
+    only_first: tuple[int, ...]
+    """Ids that the first has and the second lacks, each as often as it does."""
+    only_second: tuple[int, ...]
+    with_position: OrderEffect
+    without_position: OrderEffect
+
+
+def compare(
+    model: LanguageModel, first_ids: Sequence[int], second_ids: Sequence[int]
+) -> OrderComparison:
+    """Run both orders twice and compare what their last token gets.
+
+    Args:
+        model: The model.
+        first_ids: One order.
+        second_ids: Another order of the same tokens, with the same last token.
+
+    Raises:
+        EngineError: No tokens, or too many.
+    """
+    first, second = Counter(first_ids), Counter(second_ids)
+    runs = [
+        (trace(model, first_ids, edits=edits), trace(model, second_ids, edits=edits))
+        for edits in ((), (PositionOff(),))
+    ]
+    return OrderComparison(
+        same_tokens=first == second and first_ids[-1] == second_ids[-1],
+        only_first=tuple((first - second).elements()),
+        only_second=tuple((second - first).elements()),
+        with_position=_effect(*runs[0]),
+        without_position=_effect(*runs[1]),
+    )
+
+
+def _effect(first: Trace, second: Trace) -> OrderEffect:
+    one, other = first.attn_out[:, -1], second.attn_out[:, -1]
+    lengths = np.linalg.norm(one, axis=-1)
+    p_first, p_second = softmax(first.logits), softmax(second.logits)
+    top_first, top_second = int(p_first.argmax()), int(p_second.argmax())
+    return OrderEffect(
+        differences=frozen(np.linalg.norm(one - other, axis=-1) / np.maximum(lengths, 1e-30)),
+        distance=float(0.5 * np.abs(p_first - p_second).sum(dtype=np.float64)),
+        first_top=top_first,
+        first_probability=float(p_first[top_first]),
+        second_top=top_second,
+        second_probability=float(p_second[top_second]),
+    )

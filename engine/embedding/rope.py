@@ -1,0 +1,237 @@
+"""RoPE: how the model knows the order of its tokens.
+
+Queries and keys are turned, pair of numbers by pair of numbers, by an angle that grows with the
+position. Each pair has a speed of its own: the first turns fast, the last hardly at all. A product
+of a turned query and a turned key depends on how far apart they stand, and not on where.
+Source: Su et al., RoFormer (2021); pairs (i, i + R/2) as in GPT-NeoX and Llama's transformers port.
+
+R is the number of entries of a head that are rotated: all K of them in most families, a part in
+GPT-NeoX or Phi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from engine.basics.arrays import Array, Ids, frozen, frozen_ids
+from engine.basics.bounds import check_index
+from engine.basics.errors import EngineError
+from engine.tracing import replay
+from engine.tracing.trace import trace as run_trace
+
+if TYPE_CHECKING:
+    from engine.model.model import LanguageModel
+    from engine.tracing.trace import Trace
+
+Pairing = Literal["halves", "neighbours"]
+
+
+PROBE = 4
+"""How many tokens are enough to see which entries a model turns together."""
+
+
+@dataclass(frozen=True)
+class RotatedPairs:
+    """Which entries of a query or key are turned together."""
+
+    count: int
+    """R/2, how many pairs there are."""
+    pairing: Pairing | None
+    """None where the model turns in neither of the two ways."""
+
+
+@dataclass(frozen=True, eq=False)
+class RopeHead:
+    """One head's queries and keys, before and after they were turned."""
+
+    raw_q: Array
+    """`[T, K]`, before."""
+    raw_k: Array
+    """`[T, K]`, before; of the key/value head that this head reads."""
+    q: Array
+    """`[T, K]`, after: what the model used."""
+    k: Array
+    """`[T, K]`, after."""
+    speeds: Array
+    """Radians a token of each pair, `[R/2]`."""
+    pairing: Pairing
+    scale: float
+    """Factor on `q·k`."""
+
+    def pair(self, vectors: Array, number: int) -> Array:
+        """Return the two entries of one pair, `[..., 2]`.
+
+        Raises:
+            EngineError: There is no such pair.
+        """
+        number = check_index("pair", number, len(self.speeds))
+        first, second = _pair_indices(len(self.speeds), self.pairing)
+        halves = vectors[..., first][..., number], vectors[..., second][..., number]
+        return frozen(np.stack(halves, axis=-1))
+
+    def scores(self, query: int, key: int, at_query: Sequence[int], at_key: Sequence[int]) -> Array:
+        """Return what `q·k · scale` would be if the two tokens stood elsewhere, `[N]`.
+
+        Only their positions are moved; their vectors stay those of this prompt.
+
+        Args:
+            query: The token whose query it is.
+            key: The token whose key it is.
+            at_query: The N positions to put the query at.
+            at_key: The N positions to put the key at.
+        """
+        turned_q, turned_k = (
+            rotate(raw, frozen(np.asarray(at)[:, None] * self.speeds), self.pairing)
+            for raw, at in (
+                (
+                    np.broadcast_to(self.raw_q[query], (len(at_query), self.raw_q.shape[1])),
+                    at_query,
+                ),
+                (np.broadcast_to(self.raw_k[key], (len(at_key), self.raw_k.shape[1])), at_key),
+            )
+        )
+        return frozen((turned_q.astype(np.float64) * turned_k).sum(axis=-1) * self.scale)
+
+
+def head_view(trace: Trace, layer: int, head: int) -> RopeHead:
+    """Return one head's queries and keys before and after RoPE; takes a replay of its layer.
+
+    Raises:
+        EngineError: The model has no RoPE, or there is no such layer or head.
+    """
+    own_speeds = speeds(trace.model)
+    layer = trace.layer_index(layer)
+    head = trace.head_index(head)
+    group = trace.kv_head(head)
+    raw_q, raw_k = trace.unrotated(layer)
+    return RopeHead(
+        raw_q=raw_q[head],
+        raw_k=raw_k[group],
+        q=trace.q[layer, head],
+        k=trace.k[layer, group],
+        speeds=own_speeds,
+        # A single token at position 0 is not turned, so it can't tell the two apart.
+        pairing=pairing(trace) or rotated_pairs(trace.model).pairing or "halves",
+        scale=trace.scales[layer],
+    )
+
+
+def mean_score_by_distance(trace: Trace, layer: int, head: int) -> tuple[Array, Ids]:
+    """Return a head's mean score at each distance between query and key.
+
+    Returns:
+        The means `[T]`, from distance 0 (the token itself), NaN where the mask hides all, and how
+        many pairs of tokens each is a mean over `[T]`.
+
+    Raises:
+        EngineError: There is no such layer or head.
+    """
+    scores_TS = trace.scores(layer)[trace.head_index(head)]
+    means, counts = [], []
+    for distance in range(len(trace.ids)):
+        seen = np.diagonal(scores_TS, -distance)
+        seen = seen[np.isfinite(seen)]
+        counts.append(len(seen))
+        means.append(float(seen.mean(dtype=np.float64)) if len(seen) else float("nan"))
+    return frozen(means), frozen_ids(counts)
+
+
+def speeds(model: LanguageModel) -> Array:
+    """Return by how many radians each pair turns from one token to the next, `[R/2]`.
+
+    They are the running model's own, any scaling for long contexts included; without it pair i
+    turns by `theta ** (-2i/R)`.
+
+    Raises:
+        EngineError: The model has no RoPE.
+    """
+    for module in model.network.modules():
+        inverse_frequencies = getattr(module, "inv_freq", None)
+        if inverse_frequencies is not None:
+            return replay.to_array(inverse_frequencies)
+    raise EngineError(
+        f"The model “{model.name}” has no rotary position encoding (RoPE), so there are no angles "
+        "to show. It knows positions in another way."
+    )
+
+
+def angles(model: LanguageModel, positions: Sequence[int]) -> Array:
+    """Return the angle of each pair at each position, in radians, `[T, R/2]`.
+
+    Raises:
+        EngineError: The model has no RoPE.
+    """
+    return frozen(np.asarray(positions, dtype=np.float64)[:, None] * speeds(model))
+
+
+def wavelengths(model: LanguageModel) -> Array:
+    """Return after how many tokens each pair has turned once around, `[R/2]`.
+
+    Raises:
+        EngineError: The model has no RoPE.
+    """
+    return frozen(2 * np.pi / speeds(model).astype(np.float64))
+
+
+def rotate(vector: Array, angle: Array, pairing: Pairing = "halves") -> Array:
+    """Turn a query or key, the plain way.
+
+    Args:
+        vector: `[..., K]`; entries from R on stay as they are.
+        angle: Radians by pair, `[..., R/2]`.
+        pairing: "halves" turns entries (i, i + R/2) together, "neighbours" (2i, 2i + 1).
+
+    Returns:
+        `[..., K]`.
+    """
+    pairs = angle.shape[-1]
+    first, second = _pair_indices(pairs, pairing)
+    x, y = vector[..., first].astype(np.float64), vector[..., second].astype(np.float64)
+    cosine, sine = np.cos(angle, dtype=np.float64), np.sin(angle, dtype=np.float64)
+    turned = np.array(vector, dtype=np.float64)
+    turned[..., first] = x * cosine - y * sine
+    turned[..., second] = x * sine + y * cosine
+    return frozen(turned)
+
+
+def pairing(trace: Trace) -> Pairing | None:
+    """Find out which entries this model turns together, by turning its own queries both ways.
+
+    Returns:
+        The pairing, or None where neither gives the queries that the model used, as with one token
+        or position turned off, where nothing is turned.
+
+    Raises:
+        EngineError: The model has no RoPE.
+    """
+    angle_TP = angles(trace.model, range(len(trace.ids)))
+    raw, _ = trace.unrotated(0)
+    if np.allclose(raw, trace.q[0]):
+        return None
+    for candidate in ("halves", "neighbours"):
+        turned = rotate(raw, angle_TP, candidate)
+        if np.allclose(turned, trace.q[0], rtol=1e-3, atol=1e-3 * float(np.abs(raw).max())):
+            return candidate
+    return None
+
+
+def rotated_pairs(model: LanguageModel) -> RotatedPairs:
+    """Find out which entries a model turns together, from a pass over a few tokens of its own.
+
+    Raises:
+        EngineError: The model has no RoPE.
+    """
+    count = len(speeds(model))
+    few = range(min(PROBE, model.architecture.vocabulary))
+    return RotatedPairs(count, pairing(run_trace(model, few)))
+
+
+def _pair_indices(pairs: int, pairing: Pairing) -> tuple[slice, slice]:
+    """Return where the first and the second entries of all pairs stand."""
+    if pairing == "halves":
+        return slice(0, pairs), slice(pairs, 2 * pairs)
+    return slice(0, 2 * pairs, 2), slice(1, 2 * pairs, 2)

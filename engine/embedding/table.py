@@ -1,0 +1,159 @@
+"""Embedding: how numbers become vectors.
+
+Every token of the vocabulary has one row of a learned table. The row knows nothing of the sentence;
+that tokens with like meanings have like rows is all that training has put there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from engine.basics.arrays import Array, Ids, frozen, frozen_ids
+from engine.basics.bounds import check_index
+from engine.basics.distribution import largest
+from engine.tracing import replay
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from engine.model.model import LanguageModel
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """The tokens whose rows point most nearly in the same direction, nearest first."""
+
+    ids: Ids
+    """`[n]`."""
+    cosines: Array
+    """`[n]`, cosine of the angle between the rows: 1 the same direction, 0 unrelated."""
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddingMap:
+    """Rows of the table, flattened to the two directions in which they differ most."""
+
+    ids: Ids
+    """`[N]`: the tokens asked for, then their neighbours; each once."""
+    asked: npt.NDArray[np.bool_]
+    """`[N]`, True for the tokens asked for."""
+    points: Array
+    """`[N, 2]`."""
+    explained: Array
+    """`[2]`, the share of all differences between the rows that each direction shows."""
+
+
+def row(model: LanguageModel, token_id: int) -> Array:
+    """Return one token's row of the table, `[D]`; Gemma multiplies it by √D before the first block.
+
+    Raises:
+        EngineError: There is no such token.
+    """
+    return frozen(_rows(model, [token_id])[0])
+
+
+def nearest(model: LanguageModel, token_id: int, n: int = 10) -> Neighbours:
+    """Return the n tokens whose rows have the largest cosine with one token's row, itself left out.
+
+    Raises:
+        EngineError: There is no such token.
+    """
+    cosines = _cosines(model, _rows(model, [token_id]))[0]
+    cosines[token_id] = -np.inf
+    best = largest(cosines, min(n, len(cosines) - 1))
+    return Neighbours(frozen_ids(best), frozen(cosines[best]))
+
+
+def cosines(vectors: Array) -> Array:
+    """Return the cosine between every two of some vectors `[N, D]`, `[N, N]`."""
+    units = _unit(vectors)
+    return frozen(np.clip(units @ units.T, -1.0, 1.0))
+
+
+def cosine_matrix(model: LanguageModel, ids: Sequence[int]) -> Array:
+    """Return the cosine between the rows of every two of some tokens, `[N, N]`.
+
+    Raises:
+        EngineError: There is no such token.
+    """
+    return cosines(_rows(model, ids))
+
+
+def pca_map(model: LanguageModel, ids: Sequence[int], neighbours: int = 5) -> EmbeddingMap:
+    """Lay out some tokens and their nearest neighbours on a plane (principal components).
+
+    Args:
+        model: The model.
+        ids: The tokens; equal ones count once.
+        neighbours: How many nearest tokens to add for each.
+
+    Raises:
+        EngineError: There is no such token.
+    """
+    asked = list(dict.fromkeys(ids))
+    shown = list(dict.fromkeys([*asked, *_near(model, asked, neighbours)]))
+    points, explained = _principal_plane(_rows(model, shown))
+    flags = np.arange(len(shown)) < len(asked)
+    flags.flags.writeable = False
+    return EmbeddingMap(frozen_ids(shown), flags, points, explained)
+
+
+def _near(model: LanguageModel, ids: Sequence[int], count: int) -> list[int]:
+    """Return the nearest `count` tokens of each of some tokens, one token's after another's."""
+    if count < 1:
+        return []
+    cosines_NV = _cosines(model, _rows(model, ids))
+    cosines_NV[np.arange(len(ids)), ids] = -np.inf
+    best = torch.topk(torch.from_numpy(cosines_NV), min(count, cosines_NV.shape[1] - 1))
+    return [int(token) for token in best.indices.flatten()]
+
+
+def _principal_plane(rows: Array) -> tuple[Array, Array]:
+    """Return where rows `[N, D]` stand in the plane of their first two principal components.
+
+    Returns:
+        The points `[N, 2]` and the share of the variance that each direction explains `[2]`.
+    """
+    centred = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)
+    # N rows are far fewer than D numbers: their N × N products give the same points as the D × D
+    # covariance would.
+    variances, directions = np.linalg.eigh(centred @ centred.T)
+    variances = np.maximum(variances[::-1], 0.0)
+    points = np.zeros((len(rows), 2))
+    count = min(2, len(rows))
+    points[:, :count] = directions[:, ::-1][:, :count] * np.sqrt(variances[:count])
+    # The sign of a component is arbitrary: fix it, so that the same tokens give the same map.
+    for axis in range(count):
+        points[:, axis] *= np.sign(points[np.abs(points[:, axis]).argmax(), axis]) or 1.0
+    explained = np.zeros(2)
+    explained[:count] = variances[:count] / max(float(variances.sum()), 1e-30)
+    return frozen(points), frozen(explained)
+
+
+def _rows(model: LanguageModel, ids: Sequence[int]) -> Array:
+    """Return rows of the table, `[N, D]`."""
+    table = model.network.get_input_embeddings().weight
+    checked = [check_index("token id", token, table.shape[0]) for token in ids]
+    return replay.to_array(table[checked])
+
+
+def _cosines(model: LanguageModel, rows: Array) -> npt.NDArray[np.float32]:
+    """Return the cosine of rows `[N, D]` with every row of the table, `[N, V]`, writeable."""
+    table = model.network.get_input_embeddings().weight
+    with torch.inference_mode():
+        units = torch.tensor(_unit(rows), device=table.device)
+        norms = torch.linalg.vector_norm(table, dim=1, dtype=torch.float32).clamp(min=1e-12)
+        cosines = (table.float() @ units.T / norms[:, None]).T
+        return np.array(cosines.cpu().numpy(), dtype=np.float32, order="C")
+
+
+def _unit(rows: Array) -> Array:
+    """Return rows scaled to length 1; a row of zeros stays."""
+    norms = np.linalg.norm(rows, axis=-1, keepdims=True)
+    scaled: Array = rows / np.maximum(norms, 1e-12)
+    return scaled

@@ -1,0 +1,162 @@
+"""Feed-forward and residual stream: what does a block add, and when does the answer appear?
+
+Every token goes through the feed-forward network by itself. A matrix reads F numbers from its
+vector, the activation function decides which of them count (in gated networks they then multiply a
+second reading), and each of these F neurons adds its own fixed vector, a row of the last matrix, to
+the residual stream, as strongly as it is active.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from engine.basics.arrays import Array, Ids, frozen
+from engine.basics.bounds import check_index
+from engine.basics.distribution import largest
+from engine.network.sites import output_rows
+from engine.observe.hooks import sites_of
+from engine.tracing import replay
+
+if TYPE_CHECKING:
+    from engine.model.model import LanguageModel
+    from engine.tracing.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class TokenNeurons:
+    """One layer's neurons on one token, with the steps that made them; all `[F]` but `added`."""
+
+    layer: int
+    position: int
+    gate: Array
+    """What the activation function is given."""
+    activated: Array
+    """What it makes of that."""
+    up: Array | None
+    """What a gated network multiplies by; None where there is no gate (GPT-2)."""
+    neurons: Array
+    """`activated * up`, or `activated`: what the last matrix reads."""
+    strength: Array
+    """`|neuron| · ‖its row‖`: the length of what the neuron adds."""
+    added: Array
+    """The sum of what all neurons add, with the bias, `[D]`; before Gemma 2's norm after it."""
+
+
+@dataclass(frozen=True, eq=False)
+class NeuronTokens:
+    """What a neuron's row says by itself: the tokens whose scores it pushes most."""
+
+    up_ids: Ids
+    """`[n]`, pushed up when the neuron is positive, most first."""
+    up_scores: Array
+    """`[n]`, the row times the token's row of the LM head."""
+    down_ids: Ids
+    """`[n]`, pushed down when the neuron is positive, most first."""
+    down_scores: Array
+    """`[n]`."""
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualNorms:
+    """Lengths (L2 norms) of the residual stream and of what is added to it."""
+
+    stream: Array
+    """`[L+1, T]`; row l is after l blocks."""
+    attn_out: Array
+    """`[L, T]`."""
+    mlp_out: Array
+    """`[L, T]`."""
+
+
+def token_neurons(trace: Trace, layer: int, position: int) -> TokenNeurons:
+    """Show one layer's feed-forward network at work on one token.
+
+    Args:
+        trace: The traced pass.
+        layer: The layer.
+        position: The token's position; negative counts from the end.
+
+    Raises:
+        EngineError: There is no such layer or position.
+    """
+    layer = trace.layer_index(layer)
+    position = trace.position_index(position)
+    site = sites_of(trace.model.network).layers[layer]
+    stream = trace.resid_pre if site.parallel else trace.resid_mid
+    run = replay.run_neurons(trace.model, layer, stream.at(position)[layer][None])
+    rows_FD = replay.to_array(output_rows(site.neurons))
+    neurons = run.product[0]
+    added = neurons @ rows_FD
+    bias = getattr(site.neurons, "bias", None)
+    return TokenNeurons(
+        layer=layer,
+        position=position,
+        gate=frozen(run.before[0]),
+        activated=frozen(run.activated[0]),
+        up=None if run.up is None else frozen(run.up[0]),
+        neurons=frozen(neurons),
+        strength=frozen(np.abs(neurons) * np.linalg.norm(rows_FD, axis=1)),
+        added=frozen(added if bias is None else added + replay.to_array(bias)),
+    )
+
+
+def strongest(neurons: TokenNeurons, n: int) -> Ids:
+    """Return the numbers of the n neurons that add most to the residual stream, strongest first."""
+    return largest(neurons.strength, n)
+
+
+def neuron_tokens(model: LanguageModel, layer: int, neuron: int, n: int = 10) -> NeuronTokens:
+    """Read a neuron's row through the LM head: which tokens does it push up and down?
+
+    The row is multiplied by the head as it stands. What comes between, later blocks and the final
+    norm, is left out, so it says which way the neuron pushes and not by how much the logits change.
+    Source: Geva et al., Transformer Feed-Forward Layers Build Predictions (2022).
+
+    Args:
+        model: The model.
+        layer: The layer.
+        neuron: The neuron.
+        n: How many tokens in each direction.
+
+    Raises:
+        EngineError: There is no such layer or neuron.
+    """
+    layer = check_index("layer", layer, model.architecture.layers)
+    neuron = check_index("neuron", neuron, model.architecture.ff_width)
+    row = output_rows(sites_of(model.network).layers[layer].neurons)[neuron].contiguous()
+    with torch.inference_mode():
+        scores = replay.to_array(model.network.get_output_embeddings().weight @ row)
+    up, down = largest(scores, n), largest(-scores, n)
+    return NeuronTokens(up, frozen(scores[up]), down, frozen(scores[down]))
+
+
+def layer_cosines(trace: Trace, position: int) -> Array:
+    """Return the cosine between one token's vectors at all layers, `[L+1, L+1]`.
+
+    Args:
+        trace: The traced pass.
+        position: The token's position; negative counts from the end.
+
+    Raises:
+        EngineError: There is no such position.
+    """
+    position = trace.position_index(position)
+    stream = trace.stream_at(position)
+    lengths = np.linalg.norm(stream, axis=1, keepdims=True)
+    directions = stream / np.maximum(lengths, 1e-30)
+    return frozen(np.clip(directions @ directions.T, -1.0, 1.0))
+
+
+def residual_norms(trace: Trace) -> ResidualNorms:
+    """Measure the residual stream and what each block adds, by layer and token."""
+    stream = [np.linalg.norm(resid_pre, axis=-1) for resid_pre in trace.resid_pre]
+    stream.append(np.linalg.norm(trace.resid_post[-1], axis=-1))
+    return ResidualNorms(
+        stream=frozen(np.stack(stream)),
+        attn_out=frozen(np.linalg.norm(trace.attn_out, axis=-1)),
+        mlp_out=frozen(np.linalg.norm(trace.mlp_out, axis=-1)),
+    )

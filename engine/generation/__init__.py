@@ -1,0 +1,1 @@
+"""The decode loop, stop strings, branches, beam search, export and streaming."""

@@ -1,0 +1,261 @@
+"""Output, generation: the loop that writes text, one token at a time.
+
+    read the prompt (prefill) -> logits -> sampling chain -> draw -> bytes -> text
+                                   ^                          |
+                                   +---- read the new token <-+
+
+The loop ends at a stop token, a stop string, the token budget, the end of the context, or when it
+is cancelled. Every step says what was drawn, from what, and how long it took.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from engine.basics.distribution import entropy_bits
+from engine.basics.errors import EngineError
+from engine.generation.stop_strings import StopStrings
+from engine.generation.token_step import StopReason, TokenStep, alternatives, top
+from engine.kv_cache.cached_pass import CachedPass
+from engine.sampling.chain import SamplingSettings, draw, final_probabilities, softmax
+
+if TYPE_CHECKING:
+    from engine.model.model import LanguageModel
+
+__all__ = [
+    "StopReason",
+    "TokenStep",
+    "checked_prompt",
+    "generate",
+    "random_numbers",
+    "top",
+    "uniforms",
+]
+
+
+def generate(
+    model: LanguageModel,
+    ids: Sequence[int],
+    settings: SamplingSettings,
+    *,
+    max_new_tokens: int,
+    seed: int,
+    stop: Iterable[str] = (),
+    written: Sequence[int] = (),
+    forced: Sequence[int] = (),
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Generator[TokenStep, None, None]:
+    """Continue a prompt, one token a step.
+
+    Args:
+        model: Its lock is held for one pass at a time: runs side by side take turns.
+        ids: The prompt's tokens.
+        settings: How each token is drawn.
+        max_new_tokens: The token budget, at least 1.
+        seed: Gives this run its own random numbers: the same ones as `uniforms(seed, …)`.
+        stop: Strings before which the text ends.
+        written: Tokens of this answer that are there already. The run goes on after them, with
+            the next number of the seed, as if it had never been interrupted; their steps are not
+            given again, and no stop string is looked for in them.
+        forced: Tokens to take first, whatever the draw says: "what if it had said this?". Their
+            steps say what the model thought of them.
+        cancelled: Asked before the prompt is read, and after each token: true makes that token the
+            last one. If it is true at the start there are no steps.
+
+    Returns:
+        The steps. `stop_reason` is set on the last one, whose text also holds what was held back.
+        Closing the generator ends the run at once and frees the cache.
+
+    Raises:
+        EngineError: At once: no tokens, too many, an id that does not exist, a budget below 1, a
+            seed that is not a whole number of 64 bits, an empty stop string.
+        SettingsError: At once: a bias for an id outside the vocabulary, or for all of it -inf.
+    """
+    prompt = checked_prompt([*ids, *written], model)
+    _check_ids(forced, model)
+    if max_new_tokens < 1:
+        raise EngineError(f"The token budget must be at least 1, but is {max_new_tokens}.")
+    # Whether the settings suit this vocabulary does not depend on the logits.
+    final_probabilities(np.zeros(model.architecture.vocabulary, np.float32), settings, prompt)
+    generator = _generator(seed)
+    for _ in written:
+        _uniform(generator)
+    run = _Run(model, prompt, settings, generator, StopStrings(stop))
+    run.read(written)
+    limit = model.architecture.context - len(prompt)
+    return _steps(run, min(max_new_tokens, limit), _Ends(max_new_tokens, limit, cancelled), forced)
+
+
+def uniforms(seed: int, count: int) -> tuple[float, ...]:
+    """Return the first `count` random numbers of a run with this seed, each in [0, 1).
+
+    Step i of `generate` draws with number i, so a page can show the draw without running the model.
+
+    Raises:
+        EngineError: The seed is not a whole number of 64 bits.
+    """
+    uniform = random_numbers(seed)
+    return tuple(uniform() for _ in range(count))
+
+
+def random_numbers(seed: int) -> Callable[[], float]:
+    """Return a function that gives one run's random numbers in [0, 1), one a call.
+
+    Raises:
+        EngineError: The seed is not a whole number of 64 bits.
+    """
+    generator = _generator(seed)
+    return lambda: _uniform(generator)
+
+
+class _Run:
+    """What one run carries from token to token."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        prompt: list[int],
+        settings: SamplingSettings,
+        generator: torch.Generator,
+        stops: StopStrings,
+    ) -> None:
+        self.model = model
+        self.settings = settings
+        self.generator = generator
+        self.stops = stops
+        self.ids = prompt
+        self.first = 0
+        self.unread = list(prompt)
+        self.sequence = CachedPass(model)
+        self.decoder = model.tokenizer.stream(continuing=True)
+
+    def read(self, written: Sequence[int]) -> None:
+        """Bring the detokenizer to where it stands after tokens that were shown before."""
+        self.first = len(written)
+        for token_id in written:
+            if token_id not in self.model.stop_ids:
+                self.stops.pass_over(self.decoder.push(token_id))
+
+    def show(self, token_id: int) -> str:
+        """Return the text that a token releases, up to a stop string."""
+        if token_id in self.model.stop_ids:
+            return ""
+        return self.stops.push(self.decoder.push(token_id))
+
+    def finish(self) -> str:
+        """Return what is still held back: half a character, the beginning of a stop string."""
+        rest = self.stops.push(self.decoder.flush())
+        return rest + self.stops.flush()
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """What can end the loop besides the text itself."""
+
+    budget: int
+    limit: int
+    """How many tokens fit into the context."""
+    cancelled: Callable[[], bool]
+
+    def reason(self, run: _Run, token_id: int, count: int) -> StopReason | None:
+        """Say why the loop ends after `count` tokens, if it does. The model's own end is first."""
+        if token_id in run.model.stop_ids:
+            return "end token"
+        if run.stops.found is not None:
+            return "stop string"
+        if count == self.budget:
+            return "token budget"
+        if count == self.limit:
+            return "context limit"
+        return "cancelled" if self.cancelled() else None
+
+
+def _steps(
+    run: _Run, most: int, ends: _Ends, forced: Sequence[int]
+) -> Generator[TokenStep, None, None]:
+    """Run the loop for `most` tokens at most."""
+    if ends.cancelled():
+        return
+    for index in range(most):
+        # 1. The model reads what it has not read yet, and scores every token.
+        logits = run.sequence.advance(run.unread)
+        start = time.perf_counter()
+        # 2. The sampling chain turns scores into probabilities, and u picks one token.
+        raw = softmax(logits)
+        final = final_probabilities(logits, run.settings, run.ids)
+        u = _uniform(run.generator)
+        token_id = int(forced[index]) if index < len(forced) else draw(final, u)
+        # 3. The token becomes text, as far as it is complete.
+        text = run.show(token_id)
+        # 4. The loop ends here, or the token is read in turn.
+        reason = ends.reason(run, token_id, index + 1)
+        if reason is not None:
+            text += run.finish()
+        run.ids.append(token_id)
+        run.unread = [token_id]
+        yield TokenStep(
+            index=run.first + index,
+            id=token_id,
+            data=run.model.tokenizer.bytes_of(token_id),
+            text=text,
+            probability=float(final[token_id]),
+            raw_probability=float(raw[token_id]),
+            alternatives=alternatives(raw, final, token_id),
+            entropy_bits=entropy_bits(raw),
+            u=u,
+            forced=index < len(forced),
+            milliseconds=run.sequence.milliseconds + (time.perf_counter() - start) * 1000,
+            cache_tokens=run.sequence.tokens,
+            cache_bytes=run.sequence.nbytes,
+            stop_reason=reason,
+        )
+        if reason is not None:
+            return
+
+
+def _generator(seed: int) -> torch.Generator:
+    """Return a source of random numbers for one run."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or not -(2**63) <= seed < 2**64:
+        raise EngineError(f"The seed must be a whole number of at most 64 bits, but is {seed!r}.")
+    return torch.Generator().manual_seed(seed)
+
+
+def _uniform(generator: torch.Generator) -> float:
+    """Return the next number in [0, 1): float64, so that even rare tokens can be hit."""
+    return float(torch.rand((), dtype=torch.float64, generator=generator))
+
+
+def checked_prompt(ids: Sequence[int], model: LanguageModel) -> list[int]:
+    """Return the prompt as plain ints for which there is room in the model.
+
+    Raises:
+        EngineError: No tokens, too many, or an id that does not exist.
+    """
+    prompt = [int(token_id) for token_id in ids]
+    architecture = model.architecture
+    if not prompt:
+        raise EngineError("There are no tokens to continue: type at least one character.")
+    if len(prompt) >= architecture.context:
+        raise EngineError(
+            f"The prompt has {len(prompt)} tokens, which leaves no room for an answer in this "
+            f"model's context of {architecture.context}: shorten the text."
+        )
+    _check_ids(prompt, model)
+    return prompt
+
+
+def _check_ids(ids: Sequence[int], model: LanguageModel) -> None:
+    """Refuse ids that the vocabulary does not have."""
+    vocabulary = model.architecture.vocabulary
+    for token_id in ids:
+        if not 0 <= token_id < vocabulary:
+            raise EngineError(
+                f"The token id {token_id} does not exist: the vocabulary has ids 0 to "
+                f"{vocabulary - 1}."
+            )

@@ -1,0 +1,177 @@
+"""Guardrails: write one prompt's answer many times at once, with a guard on the logits.
+
+The prompt is read once; its KV cache is then repeated, one row a seed, and every pass gives each
+row its next token. A row draws with its own random numbers, so it writes what a run alone would
+write with the same seed. Before the draw a guard may remove tokens, row by row: it sees what the
+row has written so far.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from transformers import DynamicCache
+
+from engine.basics.errors import EngineError
+from engine.generation.loop import uniforms
+from engine.sampling.chain import SamplingSettings, draw, final_probabilities, softmax
+
+if TYPE_CHECKING:
+    from engine.model.model import LanguageModel
+
+MOST_ROWS = 16
+"""Rows of one batch: up to here a pass over several rows costs little more than over one."""
+
+Allowed = npt.NDArray[np.bool_]
+Guard = Callable[[Sequence[int]], Allowed | None]
+"""What a row has written -> `[V]`, True for the tokens that may come next; None allows all."""
+
+
+@dataclass(frozen=True)
+class RowStep:
+    """One token of one row."""
+
+    id: int
+    data: bytes
+    """The token's bytes; empty for an end token."""
+    text: str
+    """What can be shown now: characters whose bytes are complete. Control tokens give no text."""
+    wanted: int
+    """The model's own likeliest token, guard or not."""
+    allowed: int
+    """How many tokens the guard let through."""
+    forbidden_mass: float
+    """The share of the model's own probability that the guard took away, 0…1."""
+    guard_milliseconds: float
+    """Time that the guard took for this token."""
+    last: bool
+    """Whether the row ends here: an end token, the budget, or no room in the context."""
+
+
+def write_rows(
+    model: LanguageModel,
+    ids: Sequence[int],
+    settings: SamplingSettings,
+    *,
+    seeds: Sequence[int],
+    max_new_tokens: int,
+    guard: Guard | None = None,
+) -> Iterator[tuple[RowStep | None, ...]]:
+    """Write one answer a seed, all rows one token a step.
+
+    Args:
+        model: Its lock is held for one pass at a time.
+        ids: The prompt's tokens.
+        settings: How each token is drawn, after the guard.
+        seeds: One a row, at most `MOST_ROWS`.
+        max_new_tokens: The token budget of each row.
+        guard: Says which tokens may come next.
+
+    Returns:
+        For every step one entry a row, None for a row that has ended.
+
+    Raises:
+        EngineError: No tokens, no room, no rows or too many, or a guard that allows nothing.
+    """
+    room = model.architecture.context - len(ids)
+    if not ids or room < 1:
+        raise EngineError("The prompt is empty or leaves no room for an answer. Change its text.")
+    if not 1 <= len(seeds) <= MOST_ROWS or max_new_tokens < 1:
+        raise EngineError(
+            f"A batch takes 1 to {MOST_ROWS} seeds and at least 1 token, but got {len(seeds)} "
+            f"and {max_new_tokens}."
+        )
+    budget = min(max_new_tokens, room)
+    rows = [_Row(model, uniforms(seed, budget)) for seed in seeds]
+    return _steps(model, list(ids), settings, rows, budget, guard)
+
+
+def _steps(
+    model: LanguageModel,
+    prompt: list[int],
+    settings: SamplingSettings,
+    rows: list[_Row],
+    budget: int,
+    guard: Guard | None,
+) -> Iterator[tuple[RowStep | None, ...]]:
+    cache = DynamicCache(config=model.network.config)
+    logits_BV = _advance(model, cache, [prompt])
+    if len(rows) > 1:
+        cache.batch_repeat_interleave(len(rows))
+        logits_BV = np.repeat(logits_BV, len(rows), axis=0)
+    for count in range(1, budget + 1):
+        steps = tuple(
+            row.take(logits, prompt, settings, guard, final=count == budget)
+            for row, logits in zip(rows, logits_BV, strict=True)
+        )
+        yield steps
+        if all(row.ended for row in rows):
+            return
+        # Rows that have ended go on with their last token, unseen, so that the batch keeps shape.
+        logits_BV = _advance(model, cache, [row.written[-1:] for row in rows])
+
+
+class _Row:
+    """What one answer carries from token to token."""
+
+    def __init__(self, model: LanguageModel, numbers: tuple[float, ...]) -> None:
+        self.model = model
+        self.numbers = numbers
+        self.written: list[int] = []
+        self.ended = False
+        self.decoder = model.tokenizer.stream(continuing=True, skip_special=True)
+
+    def take(
+        self,
+        logits: npt.NDArray[np.float32],
+        prompt: list[int],
+        settings: SamplingSettings,
+        guard: Guard | None,
+        *,
+        final: bool,
+    ) -> RowStep | None:
+        """Ask the guard, draw a token and say what happened; None once the row has ended."""
+        if self.ended:
+            return None
+        start = time.perf_counter()
+        allowed = None if guard is None else guard(tuple(self.written))
+        spent = (time.perf_counter() - start) * 1000
+        scores = logits if allowed is None else np.where(allowed, logits, np.float32(-np.inf))
+        if not np.isfinite(scores).any():
+            raise EngineError("This guard allows no token at all here. Loosen it.")
+        # As in `generate`: the chain sees prompt and answer, and number i draws token i.
+        shares = final_probabilities(scores, settings, [*prompt, *self.written])
+        token_id = draw(shares, self.numbers[len(self.written)])
+        self.written.append(token_id)
+        stop = token_id in self.model.stop_ids
+        self.ended = stop or final
+        text = "" if stop else self.decoder.push(token_id)
+        return RowStep(
+            id=token_id,
+            data=b"" if stop else self.model.tokenizer.bytes_of(token_id),
+            text=text + (self.decoder.flush() if self.ended else ""),
+            wanted=int(logits.argmax()),
+            allowed=len(logits) if allowed is None else int(allowed.sum()),
+            forbidden_mass=0.0 if allowed is None else float(softmax(logits)[~allowed].sum()),
+            guard_milliseconds=spent,
+            last=self.ended,
+        )
+
+
+def _advance(model: LanguageModel, cache: Any, ids: list[list[int]]) -> npt.NDArray[np.float32]:
+    """Read further tokens of each row and return the logits [B, V] of what follows."""
+    with model.lock, torch.inference_mode():
+        output = model.network(
+            input_ids=torch.tensor(ids, device=model.network.device),
+            cache=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        logits: npt.NDArray[np.float32] = output.logits[:, -1].float().cpu().numpy()
+    return logits

@@ -1,0 +1,184 @@
+"""Guardrails: the format constraint. Only tokens that keep the text inside a grammar may come.
+
+A grammar is compiled once into an automaton over bytes (llguidance, the library behind several
+servers' structured output). For every text written so far it gives a mask over the vocabulary:
+the tokens after which the text can still become a complete, valid one. So what comes out always
+parses; whether it is true is another matter.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import llguidance.numpy
+import numpy as np
+import numpy.typing as npt
+from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
+
+from engine.basics.errors import EngineError
+
+if TYPE_CHECKING:
+    from engine.model.model import LanguageModel
+    from engine.tokenizer.tokenizer import Tokenizer
+
+Allowed = npt.NDArray[np.bool_]
+
+MOST_KEYS = 6
+TEXT_LENGTH = 24
+"""Most characters of a text in the JSON object, so that it ends within a short answer."""
+
+_LONG = "(01|03|05|07|08|10|12)-(0[1-9]|[12][0-9]|3[01])"
+_SHORT = "(04|06|09|11)-(0[1-9]|[12][0-9]|30)"
+_DATE = f"(19|20)[0-9][0-9]-({_LONG}|{_SHORT}|02-(0[1-9]|1[0-9]|2[0-8]))"
+
+
+@dataclass(frozen=True)
+class Format:
+    """What an answer may look like."""
+
+    name: str
+    rule: str
+    """The grammar for the reader: a regular expression, or the keys of the object."""
+    grammar: str
+    """The same for the library."""
+    parses: Callable[[str], bool]
+    """Whether a complete text is of this format, by an ordinary parser."""
+
+
+def yes_or_no() -> Format:
+    """Return the format of one word."""
+    rule = "(Yes|No)"
+    return Format("Yes or no", rule, _lark(f"/{rule}/"), {"Yes", "No"}.__contains__)
+
+
+def date() -> Format:
+    """Return the format of an ISO date from 1900 to 2099 (without 29 February)."""
+    return Format("A date", _DATE, _lark(f"/{_DATE}/"), _is_date)
+
+
+def json_object(keys: Sequence[str], longest: int = TEXT_LENGTH) -> Format:
+    """Return the format of a JSON object with exactly these keys, in order, each a short text.
+
+    Args:
+        keys: The names.
+        longest: Most characters of a text.
+
+    Raises:
+        EngineError: No key, too many, or one of them twice.
+    """
+    names = [key.strip() for key in keys if key.strip()]
+    if not 1 <= len(names) <= MOST_KEYS or len(set(names)) < len(names):
+        raise EngineError(
+            f"A JSON object needs 1 to {MOST_KEYS} different keys, but got: "
+            f"{', '.join(names) or 'none'}. Separate the keys with commas."
+        )
+    schema = {
+        "type": "object",
+        "properties": {
+            name: {"type": "string", "minLength": 1, "maxLength": longest} for name in names
+        },
+        "required": names,
+        "additionalProperties": False,
+        "x-guidance": {"whitespace_flexible": False},
+    }
+    rule = "{" + ", ".join(f"{json.dumps(name, ensure_ascii=False)}: text" for name in names) + "}"
+    return Format(
+        "A JSON object",
+        rule,
+        _lark(f"%json {json.dumps(schema)}"),
+        lambda text: _has_keys(text, names),
+    )
+
+
+class Constraint:
+    """A format on one vocabulary: a guard for `write_rows`."""
+
+    def __init__(self, model: LanguageModel, wanted: Format) -> None:
+        """Compile the grammar.
+
+        Raises:
+            EngineError: The library refuses the grammar, or the model has no end token.
+        """
+        if not model.stop_ids:
+            raise EngineError("This model names no end token, so a format can't end its answer.")
+        self._vocabulary = model.architecture.vocabulary
+        self._ends = sorted(model.stop_ids)
+        self._start = LLMatcher(_library_tokenizer(model), wanted.grammar)
+        if self._start.is_error():
+            raise EngineError(f"This format can't be used: {self._start.get_error()}")
+
+    def __call__(self, written: Sequence[int]) -> Allowed:
+        """Return `[V]`, True for the tokens that keep the text inside the grammar.
+
+        Raises:
+            EngineError: What was written is not inside it.
+        """
+        matcher = self._start.deep_copy()
+        if written and not matcher.consume_tokens(list(written)):
+            raise EngineError("This text has left the format already.")
+        words = llguidance.numpy.allocate_token_bitmask(1, self._vocabulary)
+        llguidance.numpy.fill_next_token_bitmask(matcher, words)
+        bits = np.unpackbits(words[0].view(np.uint8), bitorder="little")[: self._vocabulary]
+        return bits.astype(np.bool_)
+
+    def complete(self, written: Sequence[int]) -> bool:
+        """Say whether the text may end here."""
+        matcher = self._start.deep_copy()
+        inside = not written or matcher.consume_tokens(list(written))
+        return bool(inside and matcher.is_accepting())
+
+
+class _Bytes:
+    """The vocabulary as the library wants it."""
+
+    def __init__(self, tokenizer: Tokenizer, end_id: int) -> None:
+        self.eos_token_id = end_id
+        self.bos_token_id = None
+        self.tokens = [tokenizer.bytes_of(i) for i in range(tokenizer.vocabulary)]
+        self.special_token_ids = sorted(tokenizer.special_ids)
+        self._tokenizer = tokenizer
+
+    def __call__(self, text: str | bytes) -> list[int]:
+        plain = text.decode(errors="replace") if isinstance(text, bytes) else text
+        return [token.id for token in self._tokenizer.encode(plain)]
+
+
+def _library_tokenizer(model: LanguageModel) -> LLTokenizer:
+    ends = sorted(model.stop_ids)
+    return LLTokenizer(
+        TokenizerWrapper(_Bytes(model.tokenizer, ends[0])),
+        n_vocab=model.architecture.vocabulary,
+        eos_token=ends,
+    )
+
+
+def _lark(start: str) -> str:
+    """Return a grammar in the library's language.
+
+    Where the rest is certain the library would allow only its usual tokens. Without that, the mask
+    holds every token that stays inside the grammar.
+    """
+    return f'%llguidance {{"no_forcing": true}}\nstart: {start}'
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return len(text) == 10 and datetime.date.fromisoformat(text) is not None
+    except ValueError:
+        return False
+
+
+def _has_keys(text: str, names: Sequence[str]) -> bool:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return False
+    return (
+        isinstance(value, dict)
+        and list(value) == list(names)
+        and all(isinstance(part, str) for part in value.values())
+    )

@@ -1,0 +1,1 @@
+"""Logit lens, attribution and knock-out: what an interpretability engineer looks for."""

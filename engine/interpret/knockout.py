@@ -1,0 +1,198 @@
+"""Take a part away: what changes in the answer, and a sweep that takes every head away once.
+
+A knock-out is a second pass beside the first (see `engine.observe.edits`). `difference` compares
+the two; `sweep` does the same for each head alone and reports only one token's probability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from engine.basics.arrays import Array, Ids, frozen, frozen_ids
+from engine.basics.bounds import check_index
+from engine.basics.distribution import kl_bits, largest, softmax
+from engine.basics.errors import EngineError
+from engine.observe.hooks import AttentionInputs, observe, sites_of
+from engine.tracing import replay
+
+if TYPE_CHECKING:
+    from engine.model.model import LanguageModel
+    from engine.tracing.trace import Trace
+
+ROWS = 1024
+"""Most tokens of one batch of a sweep: enough to keep the cores busy, little memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """How far two passes over the same prompt part after its last token."""
+
+    ids: Ids
+    """`[n]`: the likeliest tokens of either pass, in the order of the first."""
+    before: Array
+    """`[n]`, their probabilities in the first pass."""
+    after: Array
+    """`[n]`, and in the second."""
+    ranks_before: Ids
+    """`[n]`, 1 for the likeliest."""
+    ranks_after: Ids
+    """`[n]`."""
+    kl: float
+    """`Σ p log₂(p/q)` in bits: how much worse the second pass predicts what the first would say."""
+    total_variation: float
+    """Half of `Σ |p − q|`, 0 to 1: the most that any event's probability can have changed."""
+    lens_kl: Array
+    """`[L+1]`, the same KL divergence as read by the logit lens after every number of blocks."""
+    lens_top_before: Ids
+    """`[L+1]`, the likeliest token there in the first pass."""
+    lens_top_after: Ids
+    """`[L+1]`."""
+
+
+@dataclass(frozen=True, eq=False)
+class SweepStep:
+    """One layer of a sweep."""
+
+    layer: int
+    probabilities: Array
+    """`[H]`, the token's probability after the last position with that head alone taken away."""
+
+
+def difference(before: Trace, after: Trace, count: int = 8) -> Difference:
+    """Compare two passes of one model over prompts of the same length.
+
+    Args:
+        before: The plain pass, or any.
+        after: The edited pass.
+        count: How many of the likeliest tokens of each pass to list.
+
+    Raises:
+        EngineError: The prompts differ in length.
+    """
+    if len(before.ids) != len(after.ids):
+        raise EngineError(
+            f"The two prompts have {len(before.ids)} and {len(after.ids)} tokens: only prompts of "
+            "the same length can be compared."
+        )
+    p, q = softmax(before.logits), softmax(after.logits)
+    ids = np.array(
+        list(dict.fromkeys([*largest(before.logits, count), *largest(after.logits, count)]))
+    )
+    ids = ids[np.argsort(-before.logits[ids], kind="stable")]
+    lens_p, lens_q = _lens(before), _lens(after)
+    return Difference(
+        ids=frozen_ids(ids),
+        before=frozen(p[ids]),
+        after=frozen(q[ids]),
+        ranks_before=frozen_ids([1 + int((before.logits > before.logits[i]).sum()) for i in ids]),
+        ranks_after=frozen_ids([1 + int((after.logits > after.logits[i]).sum()) for i in ids]),
+        kl=kl_bits(before.logits, after.logits),
+        total_variation=0.5 * float(np.abs(p.astype(np.float64) - q).sum()),
+        lens_kl=frozen([kl_bits(a, b) for a, b in zip(lens_p, lens_q, strict=True)]),
+        lens_top_before=frozen_ids(lens_p.argmax(axis=-1)),
+        lens_top_after=frozen_ids(lens_q.argmax(axis=-1)),
+    )
+
+
+def sweep(
+    trace: Trace,
+    token_id: int,
+    *,
+    layers: Iterable[int] | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Iterator[SweepStep]:
+    """Take away each head alone and report a token's probability after the last position.
+
+    What lies below a head does not change, so each layer starts from the trace's own residual
+    stream and only the blocks above run, with one copy of the prompt for each head. The model's
+    lock is held for one batch at a time.
+
+    Args:
+        trace: The pass that the heads are taken away from; a plain one.
+        token_id: The token.
+        layers: Whose heads, in this order; None: all, the last layer first, as its passes are the
+            shortest and the progress starts at once.
+        cancelled: Asked before each layer; true ends the sweep.
+
+    Returns:
+        One step a layer.
+
+    Raises:
+        EngineError: There is no such token or layer, or the trace is of an edited pass.
+    """
+    token_id = check_index("token id", token_id, trace.architecture.vocabulary)
+    if trace.edits:
+        raise EngineError("A sweep starts from the plain pass: restore the model first.")
+    count = trace.architecture.layers
+    asked = reversed(range(count)) if layers is None else layers
+    return _sweep(trace, token_id, [check_index("layer", i, count) for i in asked], cancelled)
+
+
+def _sweep(
+    trace: Trace, token_id: int, layers: list[int], cancelled: Callable[[], bool]
+) -> Iterator[SweepStep]:
+    heads, tokens = trace.architecture.heads, len(trace.ids)
+    size = max(1, min(heads, ROWS // tokens))
+    for layer in layers:
+        if cancelled():
+            return
+        stream_TD = trace.resid_pre[layer]
+        found = []
+        for start in range(0, heads, size):
+            chosen = range(start, min(start + size, heads))
+            logits_BV = _without(trace.model, layer, chosen, stream_TD)
+            found += [float(softmax(logits)[token_id]) for logits in logits_BV]
+        yield SweepStep(layer, frozen(found))
+
+
+def _without(
+    model: LanguageModel, layer: int, heads: range, stream_TD: Array
+) -> npt.NDArray[np.float32]:
+    """Run the blocks from `layer` on, once for each of `heads` without it; logits `[B, V]`."""
+    sites = sites_of(model.network)
+    table = model.network.get_input_embeddings().weight
+    stream = torch.tensor(stream_TD, device=table.device, dtype=table.dtype)
+    stream_BTD = stream[None].repeat(len(heads), 1, 1)
+    ids = torch.zeros(stream_BTD.shape[:2], dtype=torch.long, device=table.device)
+    with model.lock, torch.inference_mode(), ExitStack() as stack:
+        below = [site.block for site in sites.layers[:layer]]
+        stack.enter_context(replay.handing_through(below))
+        stack.enter_context(replay.given(sites.layers[layer].block, stream_BTD))
+        observe(stack, sites.layers[layer].attention, _SilenceOneEach(heads))
+        logits = model.network(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            use_cache=False,
+            logits_to_keep=1,
+        ).logits
+    return replay.to_array(logits[:, -1])
+
+
+class _SilenceOneEach:
+    """An observer that silences another head in each row of a batch."""
+
+    def __init__(self, heads: range) -> None:
+        self.heads = heads
+
+    def saw(self, _: nn.Module, inputs: AttentionInputs) -> None:
+        """Take nothing."""
+
+    def edited(self, output: torch.Tensor) -> torch.Tensor:
+        """Silence head `heads[b]` in row b of `[B, T, H, K]`."""
+        output = output.clone()
+        for row, head in enumerate(self.heads):
+            output[row, :, head] = 0.0
+        return output
+
+
+def _lens(trace: Trace) -> Array:
+    """Return the logit lens' logits of the last position, `[L+1, V]`."""
+    return replay.run_lm_head(trace.model, trace.stream_at(-1))[1]

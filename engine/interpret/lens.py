@@ -1,0 +1,167 @@
+"""Logit lens: what would the model say if it stopped after a layer?
+
+The residual stream at any layer is read as the last one is: final norm, LM head, softmax. Early
+layers were not trained to be read like this, so a reading there is a question put to them and not a
+thought that they have. Source: nostalgebraist, "interpreting GPT: the logit lens" (2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.basics.arrays import Array, Ids, frozen, frozen_ids
+from engine.basics.bounds import check_index
+from engine.basics.distribution import entropy_bits, largest, softmax
+from engine.tracing import replay
+
+if TYPE_CHECKING:
+    from engine.tracing.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class LensReading:
+    """The most likely next tokens, as read at one layer and position."""
+
+    layer: int
+    """How many blocks the vector has gone through: 0 reads the embedding, L the final stream."""
+    position: int
+    ids: Ids
+    """`[n]`, best first."""
+    logits: Array
+    """`[n]`."""
+    probabilities: Array
+    """`[n]`, shares of the whole vocabulary."""
+    entropy: float
+    """Of the whole distribution, in bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class LensGrid:
+    """The most likely next token at every layer of several positions."""
+
+    positions: tuple[int, ...]
+    """The P positions."""
+    ids: Ids
+    """`[L+1, P]`; row l is after l blocks."""
+    probabilities: Array
+    """`[L+1, P]`."""
+    entropies: Array
+    """`[L+1, P]`, in bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class TokenPath:
+    """One token's chances as read at every layer of one position; row l is after l blocks."""
+
+    token_id: int
+    position: int
+    ranks: Ids
+    """`[L+1]`, 1 for the likeliest token; tokens with equal scores share the better rank."""
+    probabilities: Array
+    """`[L+1]`."""
+    logits: Array
+    """`[L+1]`."""
+
+
+def lens(trace: Trace, layer: int, position: int, top: int = 10) -> LensReading:
+    """Read the residual stream at one layer and position.
+
+    Args:
+        trace: The traced pass.
+        layer: How many blocks have been passed, 0 to L; L gives the model's own logits.
+        position: The position; negative counts from the end.
+        top: How many tokens.
+
+    Raises:
+        EngineError: There is no such layer or position.
+    """
+    layer = check_index("layer", layer, trace.architecture.layers + 1)
+    position = trace.position_index(position)
+    vectors = trace.stream_at(position)[layer : layer + 1]
+    return _readings(trace, vectors, position, top, first_layer=layer)[0]
+
+
+def lens_column(trace: Trace, position: int, top: int = 10) -> tuple[LensReading, ...]:
+    """Read one position at all layers, 0 to L, in one go.
+
+    Args:
+        trace: The traced pass.
+        position: The position; negative counts from the end.
+        top: How many tokens in each reading.
+
+    Raises:
+        EngineError: There is no such position.
+    """
+    position = trace.position_index(position)
+    return _readings(trace, trace.stream_at(position), position, top, first_layer=0)
+
+
+def token_path(trace: Trace, token_id: int, position: int = -1) -> TokenPath:
+    """Follow one token's rank and probability through the layers.
+
+    Args:
+        trace: The traced pass.
+        token_id: The token.
+        position: The position that is read; negative counts from the end.
+
+    Raises:
+        EngineError: There is no such token or position.
+    """
+    token_id = check_index("token id", token_id, trace.architecture.vocabulary)
+    position = trace.position_index(position)
+    _, logits_NV = replay.run_lm_head(trace.model, trace.stream_at(position))
+    own = logits_NV[:, token_id]
+    return TokenPath(
+        token_id=token_id,
+        position=position,
+        ranks=frozen_ids(1 + (logits_NV > own[:, None]).sum(axis=1)),
+        probabilities=frozen([softmax(logits)[token_id] for logits in logits_NV]),
+        logits=frozen(own),
+    )
+
+
+def lens_grid(trace: Trace, positions: Sequence[int] | None = None) -> LensGrid:
+    """Read all layers of several positions, one position at a time.
+
+    The logits of all layers and positions together are never held: L+1 rows of V at most.
+
+    Args:
+        trace: The traced pass.
+        positions: The positions, None for all; negative ones count from the end.
+
+    Raises:
+        EngineError: There is no such position.
+    """
+    asked = range(len(trace.ids)) if positions is None else positions
+    places = tuple(trace.position_index(p) for p in asked)
+    columns = [lens_column(trace, place, top=1) for place in places]
+    shape = (len(columns), trace.architecture.layers + 1)
+    ids = np.array([[r.ids[0] for r in c] for c in columns], dtype=np.int64).reshape(shape)
+    best = np.array([[r.probabilities[0] for r in c] for c in columns]).reshape(shape)
+    bits = np.array([[r.entropy for r in c] for c in columns]).reshape(shape)
+    return LensGrid(places, frozen_ids(ids.T), frozen(best.T), frozen(bits.T))
+
+
+def _readings(
+    trace: Trace, vectors: Array, position: int, count: int, *, first_layer: int
+) -> tuple[LensReading, ...]:
+    """Read vectors `[N, D]` of consecutive layers."""
+    _, logits_NV = replay.run_lm_head(trace.model, vectors)
+    readings = []
+    for layer, logits in enumerate(logits_NV, first_layer):
+        probabilities, best = softmax(logits), largest(logits, count)
+        readings.append(
+            LensReading(
+                layer=layer,
+                position=position,
+                ids=best,
+                logits=frozen(logits[best]),
+                probabilities=frozen(probabilities[best]),
+                entropy=entropy_bits(probabilities),
+            )
+        )
+    return tuple(readings)

@@ -1,0 +1,114 @@
+"""The KV cache: what lets a model read each token once.
+
+The keys and values of the tokens read so far are kept, so the next pass runs over the new tokens
+alone and attends to the kept ones. The result is that of one pass over the whole text.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+from transformers import DynamicCache
+
+from engine.observe.hooks import sites_of
+
+if TYPE_CHECKING:
+    from engine.model.model import LanguageModel
+
+
+class CachedPass:
+    """A sequence that grows, and its KV cache. For one run, used by one thread at a time.
+
+    Nothing outside refers to it: when the run forgets it, the cache is freed.
+    """
+
+    def __init__(
+        self, model: LanguageModel, *, rewindable: bool = False, keep_states: bool = False
+    ) -> None:
+        """Begin with nothing read.
+
+        Args:
+            model: The model that reads.
+            rewindable: Keep every token's keys and values, so that `rewind` can go back. Without it
+                layers with a sliding window keep no more than their window.
+            keep_states: Keep every token's last hidden state too, for a draft that reads it.
+        """
+        self._model = model
+        # Only with the config does a cache know about windows; the mask does so in any case.
+        self._cache = DynamicCache() if rewindable else DynamicCache(config=model.network.config)
+        self._states: list[torch.Tensor] | None = [] if keep_states else None
+        self.milliseconds = 0.0
+        """How long the last pass took, without waiting for its turn."""
+
+    def advance(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
+        """Read further tokens and return the logits [V] of what follows them.
+
+        The model's lock is held for this one pass, so that runs side by side take turns.
+        """
+        logits: npt.NDArray[np.float32] = self.advance_many(ids, 1)[0]
+        return logits
+
+    def advance_many(self, ids: Sequence[int], last: int) -> npt.NDArray[np.float32]:
+        """Read further tokens and return the logits [last, V] after each of the last ones."""
+        model = self._model
+        # inference_mode counts for the thread that enters it, so it is entered at each pass.
+        with model.lock, torch.inference_mode(), ExitStack() as stack:
+            if self._states is not None:
+                # To ask transformers for all hidden states takes as long as half a block.
+                norm = sites_of(model.network).final_norm
+                stack.callback(norm.register_forward_hook(self._keep_states).remove)
+            start = time.perf_counter()
+            output = model.network(
+                input_ids=torch.tensor([list(ids)], device=model.network.device),
+                cache=self._cache,
+                use_cache=True,
+                logits_to_keep=last,
+            )
+            logits: npt.NDArray[np.float32] = output.logits[0, -last:].float().cpu().numpy()
+            self.milliseconds = (time.perf_counter() - start) * 1000
+        return logits
+
+    def _keep_states(self, _: nn.Module, args: Any, output: torch.Tensor) -> None:
+        """Keep what the LM head reads, after the final norm."""
+        assert self._states is not None
+        self._states += output[0].unbind()
+
+    def rewind(self, tokens: int) -> None:
+        """Forget what was read after the first `tokens`: the cache is as if it had never been.
+
+        Only for a rewindable pass; to go forward is not possible.
+        """
+        surplus = self.tokens - tokens
+        if surplus > 0:
+            self._cache.crop(-surplus)
+            if self._states is not None:
+                del self._states[tokens:]
+
+    def states_from(self, place: int) -> torch.Tensor:
+        """Return the last hidden states `[tokens - place, width]`, from one place on."""
+        if not self._states:
+            raise ValueError("This pass keeps no states, or has read nothing.")
+        return torch.stack(self._states[place:])
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens have been read: their keys and values need not be computed again."""
+        return int(self._cache.get_seq_length())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all keys and values that are kept."""
+        tensors = [
+            tensor
+            for layer in self._cache.layers
+            if layer.is_initialized
+            for tensor in (layer.keys, layer.values)
+        ]
+        return sum(tensor.numel() * tensor.element_size() for tensor in tensors)

@@ -1,0 +1,97 @@
+"""LM head: how a vector becomes a score for every token.
+
+The last vector of the residual stream goes through the final norm and is multiplied by the head's
+matrix: one dot product, one score (logit), for each token of the vocabulary. The softmax makes
+probabilities of the scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.basics.arrays import Array, Ids, frozen, frozen_ids
+from engine.basics.bounds import check_index
+from engine.basics.distribution import largest, softmax
+from engine.tracing import replay
+
+if TYPE_CHECKING:
+    from engine.tracing.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class TopTokens:
+    """The tokens with the largest scores, best first."""
+
+    ids: Ids
+    """`[n]`."""
+    logits: Array
+    """`[n]`."""
+    probabilities: Array
+    """`[n]`, shares of the whole vocabulary, so they need not sum to 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogitTerms:
+    """One score, spelled out as a dot product."""
+
+    token_id: int
+    hidden: Array
+    """The residual stream after the final norm, `[D]`."""
+    weights: Array
+    """The token's row of the head's matrix, `[D]`."""
+    products: Array
+    """`hidden * weights`, `[D]`."""
+    bias: float
+    """Zero in most families."""
+    dot: float
+    """The sum of the products and the bias."""
+    softcap: float | None
+    """The bound c of `c·tanh(dot/c)` (Gemma 2), or None."""
+    logit: float
+    """The score that the model gives: `dot`, unless a family bounds or scales it."""
+
+
+def logit_terms(trace: Trace, token_id: int, position: int = -1) -> LogitTerms:
+    """Spell out one token's score after one position.
+
+    Args:
+        trace: The traced pass.
+        token_id: The token that is scored.
+        position: The position that is read; negative counts from the end.
+
+    Raises:
+        EngineError: There is no such token or position.
+    """
+    network = trace.model.network
+    token_id = check_index("token id", token_id, trace.architecture.vocabulary)
+    position = trace.position_index(position)
+    hidden, logits = replay.run_lm_head(trace.model, trace.resid_post.at(position)[-1:])
+    head = network.get_output_embeddings()
+    weights = replay.to_array(head.weight[token_id])
+    bias = 0.0 if getattr(head, "bias", None) is None else float(head.bias[token_id])
+    products = hidden[0] * weights
+    softcap = getattr(network.config.get_text_config(), "final_logit_softcapping", None)
+    return LogitTerms(
+        token_id=token_id,
+        hidden=frozen(hidden[0]),
+        weights=weights,
+        products=frozen(products),
+        bias=bias,
+        dot=float(products.sum(dtype=np.float64)) + bias,
+        softcap=None if softcap is None else float(softcap),
+        logit=float(logits[0, token_id]),
+    )
+
+
+def top(logits: Array, n: int) -> TopTokens:
+    """Return the n tokens with the largest scores; of equal scores the lower id comes first.
+
+    Args:
+        logits: `[V]`.
+        n: How many; the whole vocabulary at most.
+    """
+    ids = largest(logits, n)
+    return TopTokens(frozen_ids(ids), frozen(logits[ids]), frozen(softmax(logits)[ids]))

@@ -1,0 +1,1 @@
+"""Find, fetch, convert, load and wrap a language model."""

@@ -1,0 +1,1 @@
+"""The torch module as it is: its facts, where its parts sit, how it attends and multiplies."""

@@ -1,0 +1,1 @@
+"""The facts of one pass through the whole pipeline, for the overview picture."""

@@ -1,0 +1,289 @@
+"""The overview: what happens, in order, to this prompt?
+
+One traced pass and one draw, reduced to the few numbers that a single picture can show. The facts
+themselves stand in `engine.overview.facts`, which needs no torch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.basics.distribution import largest, softmax
+from engine.embedding import rope, table
+from engine.interpret.lens import lens
+from engine.kv_cache import sizes
+from engine.lm_head.scores import top
+from engine.overview.facts import (
+    ArchitectureFact,
+    CacheFact,
+    Candidate,
+    DetokenizerFact,
+    EmbeddingFact,
+    HeadFact,
+    LensFact,
+    Overview,
+    PositionFact,
+    SamplingFact,
+    Segment,
+    TokenFact,
+)
+from engine.sampling.chain import SamplingSettings, draw, run_chain
+
+if TYPE_CHECKING:
+    from engine.basics.arrays import Array
+    from engine.model.model import LanguageModel
+    from engine.tracing.trace import Trace
+
+EMBEDDING_NUMBERS = 32
+PAIRS = 4
+HEAD_TOKENS = 12
+DEPTHS = 5
+CANDIDATES = 5
+SEGMENTS = 12
+
+
+def summarise(
+    model: LanguageModel,
+    trace: Trace,
+    settings: SamplingSettings,
+    u: float,
+    *,
+    prompt_tokens: int | None = None,
+    head: tuple[int, int] | None = None,
+) -> Overview:
+    """Reduce one pass and one draw to the facts of the overview picture.
+
+    Args:
+        model: The model that made the trace.
+        trace: The pass over the text so far.
+        settings: How the next token is drawn.
+        u: The uniform number in [0, 1) that draws it.
+        prompt_tokens: How many of the tokens are the user's; the model wrote the rest. None: all.
+        head: Which layer and head to show; None chooses one with `telling_head`. Keep the choice
+            from token to token, so that the picture stays comparable.
+
+    Raises:
+        EngineError: The head does not exist.
+        ValueError: u is not in [0, 1).
+    """
+    split = len(trace.ids) if prompt_tokens is None else prompt_tokens
+    sampling = _sampling(model, trace, settings, u)
+    text, generated, detokenizer = _detokenize(model, trace.ids, split, sampling.drawn.id)
+    return Overview(
+        text=text,
+        generated=generated,
+        tokens=tuple(
+            TokenFact(id, _data(model, id), model.tokenizer.is_special(id)) for id in trace.ids
+        ),
+        prompt_tokens=split,
+        architecture=_architecture(model),
+        embedding=_embedding(model, trace.ids[-1]),
+        position=_position(model, len(trace.ids) - 1),
+        head=_head(trace, *(telling_head(trace) if head is None else head)),
+        cache=CacheFact(len(trace.ids), sizes.size_of(model).per_token * len(trace.ids)),
+        residual_norms=_residual_norms(trace),
+        lens=_lens(model, trace),
+        candidates=_candidates(model, trace),
+        sampling=sampling,
+        detokenizer=detokenizer,
+    )
+
+
+def telling_head(trace: Trace) -> tuple[int, int]:
+    """Choose the layer and head whose picture says most.
+
+    Nearly every head gives much to the first token, which shows nothing. So the first column is
+    left out, and of each row the largest other share counts, but not what a token gives to itself.
+
+    Returns:
+        Layer and head; (0, 0) where the text is too short to tell.
+    """
+    best, found = -1.0, (0, 0)
+    for layer in range(trace.architecture.layers):
+        rows_HTS = _last_rows(trace, layer)
+        queries = np.arange(len(trace.ids))[-rows_HTS.shape[1] :]
+        earlier_TS = np.arange(len(trace.ids))[None] < queries[:, None]
+        strongest_HT = np.where(earlier_TS, rows_HTS, 0.0)[:, :, 1:].max(axis=-1, initial=0.0)
+        scores_H = strongest_HT[:, queries >= 2].sum(axis=-1)
+        head = int(scores_H.argmax())
+        if float(scores_H[head]) > best:
+            best, found = float(scores_H[head]), (layer, head)
+    return found
+
+
+def _last_rows(trace: Trace, layer: int) -> Array:
+    """Return the last few queries' rows of one layer's pattern, `[H, t, S]`.
+
+    `Trace.pattern` makes all T rows; looking at every layer for a dozen rows takes a shortcut.
+    """
+    groups, heads = trace.k.shape[1], trace.architecture.heads
+    q_HtK, k_GSK = trace.q[layer][:, -HEAD_TOKENS:], trace.k[layer]
+    k_HSK = np.repeat(k_GSK, heads // groups, axis=0)  # head h reads key head h // (H/G)
+    scores_HtS = (q_HtK @ k_HSK.transpose(0, 2, 1)) * np.float32(trace.scales[layer])
+    softcap = trace.softcaps[layer]
+    if softcap is not None:
+        scores_HtS = np.float32(softcap) * np.tanh(scores_HtS / np.float32(softcap))
+    masked_HtS = np.where(trace.masks[layer][-HEAD_TOKENS:], scores_HtS, np.float32(-np.inf))
+    return softmax(masked_HtS)
+
+
+def _head(trace: Trace, layer: int, head: int) -> HeadFact:
+    """Describe one head: its pattern over the last tokens, its habit, what the last token reads."""
+    layer = trace.layer_index(layer)
+    head = trace.head_index(head)
+    count = len(trace.ids)
+    first = max(0, count - HEAD_TOKENS)
+    rows_TS = _last_rows(trace, layer)[head]
+    last = rows_TS[-1].copy()
+    if count > 1:
+        last[0] = -1.0  # the first token gets what nothing else wants: it tells nothing
+    reads = int(last.argmax())
+    return HeadFact(
+        layer=layer,
+        head=head,
+        first=first,
+        pattern=tuple(_rounded(row, 4) for row in rows_TS[:, first:]),
+        offset=_habit(rows_TS, first),
+        reads=reads,
+        weight=round(float(rows_TS[-1, reads]), 6),
+    )
+
+
+def _habit(rows_TS: Array, first: int) -> int | None:
+    """Return how far back most rows read most strongly, the first token aside, or None."""
+    offsets = [
+        first + row - 1 - int(rows_TS[row, 1 : first + row + 1].argmax())
+        for row in range(len(rows_TS))
+        if first + row >= 2
+    ]
+    if len(offsets) < 3:
+        return None
+    common = max(set(offsets), key=offsets.count)
+    return common if offsets.count(common) >= 0.6 * len(offsets) else None
+
+
+def _architecture(model: LanguageModel) -> ArchitectureFact:
+    shape = model.architecture
+    return ArchitectureFact(
+        model=model.name,
+        layers=shape.layers,
+        heads=shape.heads,
+        kv_heads=shape.kv_heads,
+        head_size=shape.head_size,
+        width=shape.width,
+        ff_width=shape.ff_width,
+        vocabulary=shape.vocabulary,
+        positions=shape.positions,
+    )
+
+
+def _embedding(model: LanguageModel, token_id: int) -> EmbeddingFact:
+    row = table.row(model, token_id)
+    return EmbeddingFact(
+        values=_rounded(row[:EMBEDDING_NUMBERS], 5),
+        scale=round(float(np.abs(row).max()), 5),
+        norm=round(float(np.linalg.norm(row)), 5),
+    )
+
+
+def _position(model: LanguageModel, position: int) -> PositionFact:
+    """Return the angles of a few pairs, spread from the fastest on over the faster half.
+
+    The slow half hardly turns within a short text.
+    """
+    if model.architecture.positions != "rope":
+        return PositionFact(position, (), ())
+    angles = rope.angles(model, [position])[0]
+    pairs = tuple(i * len(angles) // (2 * PAIRS) for i in range(PAIRS))
+    turns = tuple(round(float(angles[pair]) % math.tau, 5) for pair in pairs)
+    return PositionFact(position, pairs, turns)
+
+
+def _residual_norms(trace: Trace) -> tuple[float, ...]:
+    """Return the length of the last token's vector before the first and after each layer, [L+1]."""
+    return _rounded(np.linalg.norm(trace.stream_at(-1), axis=-1), 3)
+
+
+def _lens(model: LanguageModel, trace: Trace) -> tuple[LensFact, ...]:
+    layers = trace.architecture.layers
+    depths = sorted({max(1, round(layers * step / DEPTHS)) for step in range(1, DEPTHS + 1)})
+    facts = []
+    for depth in depths:
+        reading = lens(trace, depth, -1, top=1)
+        token_id = int(reading.ids[0])
+        share = round(float(reading.probabilities[0]), 6)
+        facts.append(LensFact(depth, token_id, _data(model, token_id), share))
+    return tuple(facts)
+
+
+def _candidates(model: LanguageModel, trace: Trace) -> tuple[Candidate, ...]:
+    best = top(trace.logits, CANDIDATES)
+    return tuple(
+        Candidate(int(id), _data(model, int(id)), round(float(logit), 4), round(float(share), 6))
+        for id, logit, share in zip(best.ids, best.logits, best.probabilities, strict=True)
+    )
+
+
+def _sampling(
+    model: LanguageModel, trace: Trace, settings: SamplingSettings, u: float
+) -> SamplingFact:
+    """Draw, and lay out the likeliest tokens where they stand on the cumulative bar.
+
+    `draw` goes through the vocabulary by id, so that is the order of the bar.
+    """
+    last = run_chain(trace.logits, settings, trace.ids)[-1]
+    drawn = draw(last.probabilities, u)
+    ends = np.cumsum(last.probabilities, dtype=np.float64)
+    ends /= ends[-1]
+    likely = [int(id) for id in largest(last.probabilities, SEGMENTS) if last.probabilities[id] > 0]
+
+    def segment(id: int) -> Segment:
+        start = float(ends[id - 1]) if id else 0.0
+        return Segment(id, _data(model, id), round(start, 6), round(float(ends[id]), 6))
+
+    return SamplingFact(
+        temperature=settings.temperature,
+        steps=_active_steps(settings),
+        survivors=last.survivors,
+        u=u,
+        segments=tuple(segment(id) for id in sorted(likely)),
+        drawn=segment(drawn),
+    )
+
+
+def _active_steps(settings: SamplingSettings) -> tuple[str, ...]:
+    """Name the settings that change something, besides temperature."""
+    named = {
+        "top-k": (settings.top_k, 0),
+        "top-p": (settings.top_p, 1.0),
+        "min-p": (settings.min_p, 0.0),
+        "typical": (settings.typical_p, 1.0),
+        "repetition": (settings.repetition_penalty, 1.0),
+    }
+    return tuple(f"{name} {value:g}" for name, (value, off) in named.items() if value != off)
+
+
+def _detokenize(
+    model: LanguageModel, ids: Sequence[int], split: int, drawn: int
+) -> tuple[str, str, DetokenizerFact]:
+    """Turn the tokens back into text: the prompt's, the model's own, and what the draw adds."""
+    decoder = model.tokenizer.stream()
+    text = "".join(decoder.push(id) for id in ids[:split])
+    generated = "".join(decoder.push(id) for id in ids[split:])
+    ends = drawn in model.stop_ids
+    released = "" if ends else decoder.push(drawn)
+    waiting = "" if ends else decoder.waiting.hex()
+    return text, generated, DetokenizerFact(_data(model, drawn), released, waiting, ends)
+
+
+def _data(model: LanguageModel, token_id: int) -> str:
+    return model.tokenizer.bytes_of(token_id).hex()
+
+
+def _rounded(values: Array, digits: int) -> tuple[float, ...]:
+    """Return plain floats with the digits that a picture can show: recordings stay small."""
+    return tuple(round(float(value), digits) for value in values)

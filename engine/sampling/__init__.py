@@ -1,0 +1,1 @@
+"""From logits to one token: settings, the chain of steps, experiments. Only numpy is needed."""

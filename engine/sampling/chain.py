@@ -1,0 +1,291 @@
+"""Output, sampling: how scores for every token become one token.
+
+A chain of small pure steps, logits in, logits out; a removed token has the logit -inf:
+
+    repetition penalty -> presence and frequency penalty -> logit bias
+    -> temperature -> top-k -> top-p -> min-p -> typical  (these five in any order)
+    -> softmax -> draw
+
+Each step gives what transformers' processor of the same name gives on the same float32 logits.
+Only numpy is imported, so that a page can show and test settings before torch is loaded.
+
+**Ties.** The rule of each step for equal logits:
+- temperature 0 takes the lowest id of the largest logits;
+- top-k keeps everything that equals the k-th largest logit, so it can keep more than k;
+- top-p keeps exactly as many tokens as it needs, of equals the lowest ids (transformers keeps as
+  many, but leaves to the sort which ones);
+- min-p and typical compare values only, so equals stay or go together.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.sampling import steps
+from engine.sampling.settings import (
+    LLAMA_CPP_ORDER,
+    ORDERS,
+    TRANSFORMERS_ORDER,
+    SamplingSettings,
+    SettingsError,
+)
+from engine.sampling.steps import Bools, Change, Floats, Ids, listed, softmax
+
+__all__ = [
+    "LLAMA_CPP_ORDER",
+    "ORDERS",
+    "TRANSFORMERS_ORDER",
+    "SamplingSettings",
+    "SettingsError",
+    "Stage",
+    "draw",
+    "final_probabilities",
+    "run_chain",
+    "softmax",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """One step of the chain: what came in, what went out and what was kept. Arrays are [V]."""
+
+    name: str
+    """"logits" (the model's own), a setting's step, or "softmax" (what is drawn from)."""
+    active: bool
+    """False for a step that is off and passes everything on unchanged."""
+    logits_before: Floats
+    probabilities_before: Floats
+    logits: Floats
+    """float32; -inf where a token is removed."""
+    probabilities: Floats
+    """float32; the softmax of `logits`, sums to 1."""
+    kept: Bools
+    """Which tokens are still in the race after this step."""
+    survivors: int
+    """How many are kept."""
+    mass_kept: float
+    """The probability, before this step, of what it kept; 1 if it removed nothing."""
+    entropy_bits_before: float
+    entropy_bits: float
+    cutoff: float | None
+    """What a token needed to stay. top_k: its logit; top_p, min_p: its probability; typical: how
+    many bits its surprise may lie from the average. None for other steps."""
+    note: str
+    """What is worth saying in words, else empty."""
+
+
+def run_chain(
+    logits: npt.ArrayLike,
+    settings: SamplingSettings,
+    context_ids: Sequence[int] = (),
+    *,
+    include_off: bool = False,
+) -> list[Stage]:
+    """Run the whole chain and keep every step.
+
+    Args:
+        logits: [V] the model's scores; float32 is computed with.
+        settings: which steps are on, and their order.
+        context_ids: the tokens so far, prompt included, that the penalties look at.
+        include_off: also return the steps that are off (`active` is False, arrays are shared), so
+            that a page can show every card in its place.
+
+    Returns:
+        First "logits", then the steps, last "softmax", whose probabilities are drawn from.
+
+    Raises:
+        SettingsError: an id outside the vocabulary; NaN or +inf among the logits; nothing left
+            to draw from.
+    """
+    current = _checked_logits(logits).copy()  # the stages lock their arrays, not the caller's
+    ids = _checked_ids(context_ids, len(current), settings.penalty_window)
+    stages = [_first_stage(current)]
+    for name in _step_names(settings):
+        active = _STEPS[name].is_on(settings)
+        if active:
+            change = _STEPS[name].apply(stages[-1].logits, settings, ids)
+            stages.append(_next_stage(name, stages[-1], change))
+        elif include_off:
+            stages.append(_unchanged_stage(name, stages[-1], active=False, note="Off."))
+    return [*stages, _unchanged_stage("softmax", stages[-1], active=True)]
+
+
+def final_probabilities(
+    logits: npt.ArrayLike, settings: SamplingSettings, context_ids: Sequence[int] = ()
+) -> Floats:
+    """Return what the chain draws from, [V] float32, without keeping its steps.
+
+    The same steps as `run_chain`, for the loop that writes text. Raises the same errors.
+    """
+    current = _checked_logits(logits)
+    ids = _checked_ids(context_ids, len(current), settings.penalty_window)
+    for name in _step_names(settings):
+        if _STEPS[name].is_on(settings):
+            current = _STEPS[name].apply(current, settings, ids).logits
+    return softmax(current)
+
+
+def draw(probabilities: npt.ArrayLike, u: float) -> int:
+    """Pick the token at height `u` of the cumulative distribution, ids in order.
+
+    Args:
+        probabilities: [V], at least one above 0; they need not sum to exactly 1.
+        u: uniform in [0, 1).
+
+    Returns:
+        The id whose share of [0, 1) contains u: never one of probability 0.
+
+    Raises:
+        ValueError: u is not in [0, 1), or there is nothing to draw.
+    """
+    if not 0.0 <= u < 1.0:
+        raise ValueError(f"u must be in [0, 1), but is {u!r}.")
+    weights = np.asarray(probabilities, dtype=np.float64)
+    drawable = np.flatnonzero(weights > 0.0)
+    if len(drawable) == 0:
+        raise ValueError("There is nothing to draw: no probability is above 0.")
+    cumulative = weights[drawable].cumsum()
+    place = int(np.searchsorted(cumulative, u * cumulative[-1], side="right"))
+    # u times the total can round up to the total itself; the last drawable id is meant then.
+    return int(drawable[min(place, len(drawable) - 1)])
+
+
+# --- the order of work ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Step:
+    """When a step is on, and how its settings reach its function."""
+
+    is_on: Callable[[SamplingSettings], bool]
+    apply: Callable[[Floats, SamplingSettings, Ids], Change]
+
+
+_STEPS: Mapping[str, _Step] = {
+    "repetition_penalty": _Step(
+        lambda s: s.repetition_penalty != 1.0,
+        lambda x, s, ids: steps.repetition_penalty(x, s.repetition_penalty, ids),
+    ),
+    "count_penalties": _Step(
+        lambda s: s.presence_penalty != 0.0 or s.frequency_penalty != 0.0,
+        lambda x, s, ids: steps.count_penalties(x, s.presence_penalty, s.frequency_penalty, ids),
+    ),
+    "logit_bias": _Step(lambda s: bool(s.bias), lambda x, s, ids: steps.logit_bias(x, s.bias)),
+    "temperature": _Step(
+        lambda s: s.temperature != 1.0, lambda x, s, ids: steps.temperature(x, s.temperature)
+    ),
+    "top_k": _Step(lambda s: s.top_k > 0, lambda x, s, ids: steps.top_k(x, s.top_k)),
+    "top_p": _Step(lambda s: s.top_p < 1.0, lambda x, s, ids: steps.top_p(x, s.top_p)),
+    "min_p": _Step(lambda s: s.min_p > 0.0, lambda x, s, ids: steps.min_p(x, s.min_p)),
+    "typical": _Step(lambda s: s.typical_p < 1.0, lambda x, s, ids: steps.typical(x, s.typical_p)),
+}
+
+
+def _step_names(settings: SamplingSettings) -> tuple[str, ...]:
+    """Return the names of all steps between "logits" and "softmax", in the order of work."""
+    return ("repetition_penalty", "count_penalties", "logit_bias", *settings.order)
+
+
+def _checked_logits(logits: npt.ArrayLike) -> Floats:
+    """Return [V] float32 logits from which something can be drawn."""
+    checked = np.asarray(logits, dtype=np.float32)
+    if checked.ndim != 1 or len(checked) == 0:
+        raise SettingsError(f"Logits must be one row [V], but have the shape {checked.shape}.")
+    top = checked.max()
+    if np.isnan(top) or top == np.inf:
+        where = int(np.flatnonzero(np.isnan(checked) | (checked == np.inf))[0])
+        raise SettingsError(f"The logit of token {where} is {checked[where]}: not a number to use.")
+    if top == -np.inf:
+        raise SettingsError("Every logit is -inf, so there is no token to draw.")
+    return steps.within_range(checked, checked)
+
+
+def _checked_ids(context_ids: Sequence[int], vocabulary: int, window: int) -> Ids:
+    """Return the part of the context that the penalties look at: ids inside the vocabulary."""
+    ids = np.asarray(context_ids, dtype=np.int64).reshape(-1)
+    outside = ids[(ids < 0) | (ids >= vocabulary)]
+    if len(outside):
+        raise SettingsError(
+            f"The context holds {listed(outside.tolist())}, but ids go from 0 to {vocabulary - 1}."
+        )
+    return ids[-window:] if window else ids  # -0 would be none, not all
+
+
+def _first_stage(logits: Floats) -> Stage:
+    """Return the model's own logits and distribution as the stage that starts the chain."""
+    state = (logits, *_distribution(logits))
+    return _stage("logits", True, state, state)
+
+
+def _next_stage(name: str, before: Stage, change: Change) -> Stage:
+    """Return the stage in which a step turned `before` into `change`."""
+    was = (before.logits, before.probabilities, before.entropy_bits)
+    now = (change.logits, *_distribution(change.logits))
+    return _stage(name, True, was, now, change.cutoff, change.note)
+
+
+def _distribution(logits: Floats) -> tuple[Floats, float]:
+    """Return softmax(logits), [V], and its entropy in bits.
+
+    With p = exp(x - max) / Z the entropy -sum p ln p is ln Z - sum p (x - max): no logarithm of
+    each p. What is removed is left out of the sums, and the work is done in place: this runs once
+    a step while a slider moves.
+    """
+    kept = logits > -np.inf
+    shifted = logits[kept]
+    shifted -= shifted.max()
+    shares = np.exp(shifted)
+    total = shares.sum(dtype=np.float64)
+    shares /= np.float32(total)
+    bits = (np.log(total) - float(shares @ shifted)) / np.log(2.0)
+    probabilities = np.zeros_like(logits)
+    probabilities[kept] = shares
+    return probabilities, max(0.0, float(bits))
+
+
+def _unchanged_stage(name: str, before: Stage, *, active: bool, note: str = "") -> Stage:
+    """Return a stage that passes `before` on as it is, sharing its arrays."""
+    same = (before.logits, before.probabilities, before.entropy_bits)
+    return _stage(name, active, same, same, None, note)
+
+
+_State = tuple[Floats, Floats, float]
+
+
+def _stage(
+    name: str,
+    active: bool,
+    before: _State,
+    after: _State,
+    cutoff: float | None = None,
+    note: str = "",
+) -> Stage:
+    """Put a stage together from (logits, probabilities, entropy) before and after it."""
+    kept = after[0] > -np.inf
+    survivors = int(np.count_nonzero(kept))
+    removed = survivors < int(np.count_nonzero(before[0] > -np.inf))
+    mass_kept = float(before[1] @ kept.astype(np.float32)) if removed else 1.0
+    return Stage(
+        name=name,
+        active=active,
+        logits_before=_read_only(before[0]),
+        probabilities_before=_read_only(before[1]),
+        logits=_read_only(after[0]),
+        probabilities=_read_only(after[1]),
+        kept=_read_only(kept),
+        survivors=survivors,
+        mass_kept=min(1.0, mass_kept),
+        entropy_bits_before=before[2],
+        entropy_bits=after[2],
+        cutoff=cutoff,
+        note=note,
+    )
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the array itself, locked."""
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,129 @@
+"""Experiments on one row of logits: settings swept, and one distribution drawn from many times.
+
+Imports only numpy, and never needs a further pass of the model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.basics.arrays import Array, Ids, frozen, frozen_ids
+from engine.basics.distribution import entropy_bits
+from engine.sampling.chain import SamplingSettings, final_probabilities, softmax
+
+
+@dataclass(frozen=True, eq=False)
+class TemperatureSweep:
+    """The same logits at many temperatures."""
+
+    temperatures: Array
+    """`[N]`."""
+    ids: Ids
+    """`[n]`, the likeliest tokens; their order is the same at every temperature."""
+    probabilities: Array
+    """`[N, n]`."""
+    entropy_bits: Array
+    """`[N]`."""
+
+
+@dataclass(frozen=True)
+class ChiSquare:
+    """How far counts lie from what was expected, and how often chance alone goes as far."""
+
+    statistic: float
+    """Σ (observed − expected)² / expected."""
+    degrees: int
+    """Groups − 1."""
+    p_value: float
+    """The probability that right draws differ by at least as much."""
+
+
+def temperature_sweep(logits: Array, temperatures: Sequence[float], n: int = 6) -> TemperatureSweep:
+    """Return the n likeliest tokens and the entropy at each temperature.
+
+    Args:
+        logits: `[V]`.
+        temperatures: 0 is argmax.
+        n: how many tokens.
+    """
+    ids = np.argsort(-logits, kind="stable")[:n]
+    rows = [final_probabilities(logits, SamplingSettings(temperature=t)) for t in temperatures]
+    return TemperatureSweep(
+        temperatures=frozen(list(temperatures)),
+        ids=frozen_ids(ids),
+        probabilities=frozen([row[ids] for row in rows]),
+        entropy_bits=frozen([entropy_bits(row) for row in rows]),
+    )
+
+
+def nucleus_sizes(logits: Array, masses: Sequence[float]) -> Ids:
+    """Return how many tokens top-p keeps for each p, `[N]`.
+
+    The rule of `sampling_steps.top_p`, for many p at the cost of one sort: from the least likely
+    up, remove while the removed mass is at most 1 − p; one stays always.
+    """
+    ascending = np.sort(softmax(logits))
+    removed = np.cumsum(ascending, dtype=np.float64).astype(np.float32)
+    cut = np.searchsorted(removed, np.float32(1.0 - np.asarray(masses)), side="right")
+    removed_count = np.where(np.asarray(masses) >= 1.0, 0, np.minimum(cut, len(logits) - 1))
+    return frozen_ids(len(logits) - removed_count)
+
+
+def draw_many(probabilities: Array, u: Sequence[float]) -> Ids:
+    """Return the token of each random number, `[N]`: `sampling.draw`, many at once.
+
+    Args:
+        probabilities: `[V]`.
+        u: each in [0, 1).
+    """
+    weights = np.asarray(probabilities, dtype=np.float64)
+    drawable = np.flatnonzero(weights > 0)
+    cumulative = weights[drawable].cumsum()
+    places = np.searchsorted(cumulative, np.asarray(u) * cumulative[-1], side="right")
+    return frozen_ids(drawable[np.minimum(places, len(drawable) - 1)])
+
+
+def chi_square(observed: Sequence[int], expected: Sequence[float]) -> ChiSquare:
+    """Compare counts with expected counts (Pearson 1900).
+
+    Groups of which fewer than 5 are expected belong together with others before: the test's
+    p-value does not hold for them.
+    """
+    o, e = np.asarray(observed, dtype=np.float64), np.asarray(expected, dtype=np.float64)
+    used = e > 0
+    statistic = float((((o - e)[used] ** 2) / e[used]).sum())
+    degrees = max(int(used.sum()) - 1, 0)
+    return ChiSquare(statistic, degrees, chi_square_tail(statistic, degrees))
+
+
+def chi_square_tail(statistic: float, degrees: int) -> float:
+    """Return P(χ² ≥ statistic), exact for whole degrees of freedom.
+
+    With Q the upper regularised gamma function: Q(a + 1, x) = Q(a, x) + xᵃ e⁻ˣ / Γ(a + 1), from
+    Q(1, x) = e⁻ˣ or Q(1/2, x) = erfc(√x).
+    """
+    if degrees <= 0 or statistic <= 0:
+        return 1.0
+    x = statistic / 2
+    a, total = (1.0, math.exp(-x)) if degrees % 2 == 0 else (0.5, math.erfc(math.sqrt(x)))
+    while a < degrees / 2:
+        total += math.exp(a * math.log(x) - x - math.lgamma(a + 1))
+        a += 1
+    return min(1.0, total)
+
+
+def groups_for_test(probabilities: Array, draws: int, most: int = 9) -> Ids:
+    """Return the likeliest tokens that are expected at least 5 times; the rest makes one group.
+
+    Args:
+        probabilities: `[V]`.
+        draws: how many draws there will be.
+        most: how many tokens get a group of their own.
+    """
+    likeliest = np.argsort(-probabilities, kind="stable")[:most]
+    enough = likeliest[probabilities[likeliest] * draws >= 5]
+    return frozen_ids(enough if len(enough) else likeliest[:1])

@@ -1,0 +1,143 @@
+"""What a person can set before a token is drawn: checked once, here, and never again.
+
+Imports neither numpy nor torch, so that the controls can be painted before a model exists. Use it
+through `engine.sampling.chain`.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import inf, isfinite, isnan
+from numbers import Integral, Real
+
+from engine.basics.errors import EngineError
+
+TRANSFORMERS_ORDER = ("temperature", "top_k", "top_p", "min_p", "typical")
+"""The order in which transformers' `generate` applies the steps that can change places."""
+
+LLAMA_CPP_ORDER = ("top_k", "typical", "top_p", "min_p", "temperature")
+"""llama.cpp's default (common/sampling): penalties, dry, top_n_sigma, top_k, typ_p, top_p, min_p,
+xtc, temperature; without DRY, top-n-sigma and XTC, which are not shown here. Temperature comes
+last there, so the truncations see the model's own distribution."""
+
+ORDERS: Mapping[str, tuple[str, ...]] = {
+    "transformers": TRANSFORMERS_ORDER,
+    "llama.cpp": LLAMA_CPP_ORDER,
+}
+
+BIAS_LIMIT = 1e6
+"""Beyond this a bias would drown every digit of a float32 logit."""
+
+
+class SettingsError(EngineError, ValueError):
+    """A sampling setting has no meaning, alone or for this vocabulary."""
+
+
+@dataclass(frozen=True)
+class SamplingSettings:
+    """The settings of one draw. Every step is off by default; equal settings hash equal.
+
+    Raises:
+        SettingsError: a value is out of range; the message names it and says what is allowed.
+    """
+
+    temperature: float = 1.0
+    """0 (take the likeliest token) to 1000; 1 is off."""
+    top_k: int = 0
+    """Keep the k largest logits; 0 is off."""
+    top_p: float = 1.0
+    """Keep the smallest set that holds this mass, 0 to 1; 1 is off."""
+    min_p: float = 0.0
+    """Keep what has at least this share of the top probability, 0 to 1; 0 is off."""
+    repetition_penalty: float = 1.0
+    """Weakens what the context contains (below 1: strengthens), above 0 up to 1000; 1 is off."""
+    logit_bias: Mapping[int, float] | Iterable[tuple[int, float]] = ()
+    """id -> what is added to its logit, -inf bans it. Given as a mapping or as pairs; stored as
+    pairs in id order."""
+    presence_penalty: float = 0.0
+    """Subtracted once from what the context contains, -1000 to 1000; 0 is off."""
+    frequency_penalty: float = 0.0
+    """Subtracted once per occurrence in the context, -1000 to 1000; 0 is off."""
+    penalty_window: int = 0
+    """How many of the last tokens the penalties look at (llama.cpp: repeat_last_n); 0 is all."""
+    typical_p: float = 1.0
+    """Keep this mass of the tokens with the most usual surprise, above 0 up to 1; 1 is off."""
+    order: tuple[str, ...] = TRANSFORMERS_ORDER
+    """The order of temperature and the truncations, each name once."""
+
+    def __post_init__(self) -> None:
+        self._number("temperature", 0.0, 1000.0)
+        self._number("top_p", 0.0, 1.0)
+        self._number("min_p", 0.0, 1.0)
+        self._number("repetition_penalty", 0.0, 1000.0, above=True)
+        self._number("presence_penalty", -1000.0, 1000.0)
+        self._number("frequency_penalty", -1000.0, 1000.0)
+        self._number("typical_p", 0.0, 1.0, above=True)
+        object.__setattr__(self, "top_k", _whole("top_k", self.top_k))
+        object.__setattr__(self, "penalty_window", _whole("penalty_window", self.penalty_window))
+        object.__setattr__(self, "logit_bias", _bias_pairs(self.logit_bias))
+        object.__setattr__(self, "order", _checked_order(self.order))
+
+    def _number(self, name: str, low: float, high: float, *, above: bool = False) -> None:
+        """Store one field as a float between `low` and `high` (`above`: not `low` itself)."""
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise SettingsError(f"{name} must be a number, but is {value!r}.")
+        number = float(value)
+        too_low = number <= low if above else number < low
+        if isnan(number) or too_low or number > high:
+            span = f"above {low:g} and at most {high:g}" if above else f"from {low:g} to {high:g}"
+            raise SettingsError(f"{name} must be {span}, but is {value!r}.")
+        object.__setattr__(self, name, number)
+
+    @property
+    def bias(self) -> tuple[tuple[int, float], ...]:
+        """`logit_bias` as it is stored: pairs (id, bias) in id order."""
+        return tuple(self.logit_bias)  # type: ignore[arg-type]
+
+    @property
+    def greedy(self) -> bool:
+        """Whether temperature 0 leaves one token, so that nothing is left to chance."""
+        return self.temperature == 0.0
+
+
+def _whole(name: str, value: object) -> int:
+    """Return a count or an id as an int, or say what is wrong with it."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise SettingsError(f"{name} must be a whole number, but is {value!r}.")
+    number = int(value)
+    if number < 0:
+        raise SettingsError(f"{name} must be 0 or more, but is {number}.")
+    return number
+
+
+def _bias_pairs(bias: object) -> tuple[tuple[int, float], ...]:
+    """Return the biases as checked pairs in id order."""
+    pairs = list(bias.items()) if isinstance(bias, Mapping) else bias
+    try:
+        items = [(token_id, value) for token_id, value in pairs]  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise SettingsError(f"logit_bias must map token ids to numbers, but is {bias!r}.") from None
+    checked: dict[int, float] = {}
+    for token_id, value in items:
+        number = _whole("A token id in logit_bias", token_id)
+        if number in checked:
+            raise SettingsError(f"logit_bias names token {number} twice; leave one of the two out.")
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise SettingsError(f"The bias of token {number} must be a number, but is {value!r}.")
+        if value != -inf and not (isfinite(value) and abs(float(value)) <= BIAS_LIMIT):
+            raise SettingsError(
+                f"The bias of token {number} must be from {-BIAS_LIMIT:g} to {BIAS_LIMIT:g}, "
+                f"or -inf to ban it, but is {value!r}."
+            )
+        checked[number] = float(value)
+    return tuple(sorted(checked.items()))
+
+
+def _checked_order(order: object) -> tuple[str, ...]:
+    """Return the order as a tuple in which every movable step stands once."""
+    names = tuple(order) if isinstance(order, Iterable) and not isinstance(order, str) else ()
+    if sorted(map(str, names)) != sorted(TRANSFORMERS_ORDER):
+        raise SettingsError(
+            f"order must name each of {', '.join(TRANSFORMERS_ORDER)} once, but is {order!r}."
+        )
+    return tuple(map(str, names))

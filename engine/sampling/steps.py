@@ -1,0 +1,207 @@
+"""The steps of the sampling chain: logits [V] in, logits [V] out, each a pure function.
+
+A removed token has the logit -inf, and every step leaves at least one. Each step gives what
+transformers' processor of the same name gives on the same float32 logits; `engine.sampling.chain`
+states the rule for ties and strings the steps together.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.sampling.settings import SettingsError
+
+Floats = npt.NDArray[np.float32]
+Bools = npt.NDArray[np.bool_]
+Ids = npt.NDArray[np.int64]
+
+LARGEST = np.float32(1e30)
+"""Logits stay within this, so that a difference of two fits float32. Real ones stay below 1e3."""
+
+
+class Change(NamedTuple):
+    """What a step makes of the logits, and where it cut."""
+
+    logits: Floats
+    cutoff: float | None = None
+    note: str = ""
+
+
+def softmax(logits: Floats) -> Floats:
+    """Return exp(logits) over their sum, [V] float32; the largest logit must be finite.
+
+    Subtracting the largest logit first changes nothing but keeps exp within range. The sum is
+    taken in float64: over 49,152 float32 terms torch's own is off by up to 2e-6.
+    """
+    # Not `distribution.softmax`, which computes in float64 throughout: the chain's cuts compare in
+    # float32, as transformers' do, and it runs at every move of a slider, in a third of the time.
+    weights = np.exp(logits - logits.max())
+    probabilities: Floats = weights / np.float32(weights.sum(dtype=np.float64))
+    return probabilities
+
+
+def repetition_penalty(logits: Floats, penalty: float, context: Ids) -> Change:
+    """Divide positive logits of seen tokens by the penalty, multiply negative ones by it.
+
+    Once for each token, however often it was seen. Source: CTRL (Keskar et al. 2019), as in
+    transformers' RepetitionPenaltyLogitsProcessor.
+    """
+    seen = np.unique(context)
+    factor = np.float32(max(penalty, 1e-30))
+    out = logits.copy()
+    with np.errstate(over="ignore"):
+        out[seen] = np.where(out[seen] < 0, out[seen] * factor, out[seen] / factor)
+    return Change(within_range(out, logits))
+
+
+def count_penalties(logits: Floats, presence: float, frequency: float, context: Ids) -> Change:
+    """Subtract `presence` once and `frequency` per occurrence from seen tokens (OpenAI's rule)."""
+    seen, counts = np.unique(context, return_counts=True)
+    out = logits.copy()
+    out[seen] -= (presence + frequency * counts).astype(np.float32)
+    return Change(out)
+
+
+def logit_bias(logits: Floats, bias: Sequence[tuple[int, float]]) -> Change:
+    """Add each bias to its token's logit; -inf bans the token.
+
+    Raises:
+        SettingsError: an id is outside the vocabulary, or every token is banned.
+    """
+    outside = [token_id for token_id, _ in bias if token_id >= len(logits)]
+    if outside:
+        raise SettingsError(
+            f"logit_bias names {listed(outside)}, but this model's ids end at {len(logits) - 1}."
+        )
+    out = logits.copy()
+    for token_id, value in bias:
+        out[token_id] += np.float32(value)
+    if out.max() == -np.inf:
+        raise SettingsError("logit_bias bans every token that was left; lift at least one ban.")
+    banned = sum(value == -np.inf for _, value in bias)
+    return Change(out, note=f"{banned} banned." if banned else "")
+
+
+def temperature(logits: Floats, value: float) -> Change:
+    """Divide the logits by the temperature; 0 keeps the largest logit alone (argmax)."""
+    if value == 0.0:
+        return _argmax(logits)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        out = logits / np.float32(value)
+    if out.max() <= LARGEST:  # False for NaN, too: 0 / 0 if the temperature rounds to 0
+        return Change(within_range(out, logits))
+    # The softmax is the same for logits counted from the largest, and that one cannot overflow.
+    with np.errstate(over="ignore"):
+        out = ((logits.astype(np.float64) - float(logits.max())) / value).astype(np.float32)
+    note = "The largest logit would not fit: all are counted from it, which changes no probability."
+    return Change(within_range(out, logits), note=note)
+
+
+def _argmax(logits: Floats) -> Change:
+    """Keep only the largest logit, of equals the lowest id."""
+    best = int(logits.argmax())
+    out = np.full_like(logits, -np.inf)
+    out[best] = logits[best]
+    tied = int((logits == logits[best]).sum())
+    tie = f" {tied} tokens tie; the lowest id wins." if tied > 1 else ""
+    note = f"Temperature 0 means argmax: the largest logit wins, nothing is left to chance.{tie}"
+    return Change(out, note=note)
+
+
+def top_k(logits: Floats, k: int) -> Change:
+    """Keep the k largest logits and whatever equals the smallest of them.
+
+    Source: Fan et al. 2018, as in transformers' TopKLogitsWarper.
+    """
+    if k >= len(logits):
+        return Change(
+            logits, note=f"k is not below the vocabulary's {len(logits)}: nothing to cut."
+        )
+    cutoff = np.partition(logits, len(logits) - k)[len(logits) - k]
+    kept = logits >= cutoff
+    extra = int(kept.sum()) - k
+    note = f"{extra} more tie with the last one." if extra > 0 and cutoff > -np.inf else ""
+    return Change(_only(logits, kept), float(cutoff), note)
+
+
+def top_p(logits: Floats, mass: float) -> Change:
+    """Keep the smallest set of likeliest tokens that holds `mass`; always the likeliest one.
+
+    Source: nucleus sampling (Holtzman et al. 2019), as in transformers' TopPLogitsWarper: from the
+    least likely up, remove while the removed mass is at most 1 - mass. The sum runs over the whole
+    vocabulary, in float64, and is compared in float32, as torch does.
+    """
+    probabilities = softmax(logits)
+    # Tokens below half of an even share of what may go hold at most half of it: they go unsorted.
+    unlikely = probabilities < 0.5 * (1.0 - mass) / len(logits)
+    ascending = np.sort(logits[~unlikely])
+    shares = np.sort(probabilities[~unlikely])
+    removed_mass = probabilities[unlikely].sum(dtype=np.float64) + np.cumsum(shares, dtype=float)
+    removed = int(
+        np.searchsorted(removed_mass.astype(np.float32), np.float32(1.0 - mass), side="right")
+    )
+    removed = min(removed, len(ascending) - 1)
+    cutoff = ascending[removed]
+    kept = logits > cutoff
+    # The set may end in the middle of equal logits: the lowest ids fill it up.
+    room = len(ascending) - removed - int(kept.sum())
+    equals = np.flatnonzero(logits == cutoff)
+    kept[equals[:room]] = True
+    cut = len(equals) - room
+    note = f"{cut} more tie with the last one; lower ids went first." if cut else ""
+    return Change(_only(logits, kept), float(shares[removed]), note)
+
+
+def min_p(logits: Floats, share: float) -> Change:
+    """Keep what has at least `share` of the top probability.
+
+    Source: Nguyen et al. 2024, as in transformers' MinPLogitsWarper.
+    """
+    probabilities = softmax(logits)
+    cutoff = np.float32(share) * probabilities.max()
+    return Change(_only(logits, probabilities >= cutoff), float(cutoff))
+
+
+def typical(logits: Floats, mass: float) -> Change:
+    """Keep `mass` of the tokens whose surprise lies closest to the average surprise (entropy).
+
+    Source: Meister et al. 2022, as in transformers' TypicalLogitsWarper. The likeliest token can
+    be removed: it may be less surprising than is typical.
+    """
+    alive = np.flatnonzero(logits > -np.inf)
+    shifted = logits[alive] - logits.max()
+    log_total = np.float32(np.log(np.exp(shifted).sum(dtype=np.float64)))
+    surprise = log_total - shifted
+    probabilities = np.exp(-surprise)
+    entropy = np.float32((probabilities * surprise).sum(dtype=np.float64))
+    distance = np.abs(surprise - entropy)
+    order = np.argsort(distance)
+    kept_mass = np.cumsum(probabilities[order], dtype=np.float64).astype(np.float32)
+    last = int(np.searchsorted(kept_mass, np.float32(mass), side="left"))
+    cutoff = distance[order[min(last, len(order) - 1)]]
+    kept = np.zeros(len(logits), dtype=np.bool_)
+    kept[alive] = distance <= cutoff
+    return Change(_only(logits, kept), float(cutoff / np.log(2.0)))
+
+
+def within_range(logits: Floats, before: Floats) -> Floats:
+    """Return the logits limited to ±LARGEST; only what was removed `before` has -inf."""
+    if logits.min() >= -LARGEST and logits.max() <= LARGEST:
+        return logits
+    limited = np.clip(logits, -LARGEST, LARGEST)
+    limited[before == -np.inf] = -np.inf
+    return limited
+
+
+def _only(logits: Floats, kept: Bools) -> Floats:
+    """Return the logits with -inf wherever a token is not kept."""
+    return np.where(kept, logits, np.float32(-np.inf))
+
+
+def listed(ids: Sequence[int]) -> str:
+    """Return up to five ids as words, for error messages."""
+    shown = ", ".join(map(str, ids[:5]))
+    more = f" and {len(ids) - 5} more" if len(ids) > 5 else ""
+    return f"token {shown}" if len(ids) == 1 else f"tokens {shown}{more}"

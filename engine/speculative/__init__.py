@@ -1,0 +1,1 @@
+"""Speculative decoding: drafts, the acceptance rule, the loop, and the proof that it is exact."""

@@ -1,0 +1,70 @@
+"""A model cut short: the first N blocks, then the final norm and the LM head.
+
+It shares all weights. This is the cheapest draft for speculative decoding: no second model is
+loaded. It works for any family, since nothing is written anew: along the way to the list of blocks
+each module is replaced by a shallow copy whose list is shorter.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from torch import nn
+
+from engine.basics.errors import EngineError
+
+if TYPE_CHECKING:
+    from engine.model.model import LanguageModel
+
+
+def early_exit(model: LanguageModel, layers: int) -> LanguageModel:
+    """Return the model that stops after its first `layers` blocks.
+
+    It uses the same parameters and the same lock, and what is done to one is seen by the other.
+
+    Raises:
+        EngineError: There are not so many blocks, or none would be left.
+    """
+    most = model.architecture.layers
+    if not 1 <= layers <= most:
+        raise EngineError(
+            f"An early exit must keep 1 to {most} layers, but {layers} was asked for."
+        )
+    network = model.network
+    names = _way_to_blocks(network, most)
+    short = _copied(network, layers)
+    module = short
+    for name in names[:-1]:
+        inner = _copied(module._modules[name], layers)
+        module._modules[name] = inner
+        module = inner
+    blocks = module._modules[names[-1]]
+    module._modules[names[-1]] = nn.ModuleList(list(blocks)[:layers])
+    return replace(
+        model,
+        name=f"{model.name}, first {layers} of {most} layers",
+        network=short.eval(),
+        architecture=replace(model.architecture, layers=layers),
+    )
+
+
+def _way_to_blocks(network: Any, layers: int) -> list[str]:
+    """Return the names that lead from the network to its list of blocks."""
+    for name, module in network.named_modules():
+        if isinstance(module, nn.ModuleList) and len(module) == layers:
+            return list(name.split("."))
+    raise EngineError("This model's blocks were not found, so it can't be cut short.")
+
+
+def _copied(module: Any, layers: int) -> Any:
+    """Return a copy that shares parameters and children, with a config of fewer layers."""
+    twin = copy.copy(module)
+    twin._modules = dict(module._modules)
+    if hasattr(module, "config"):
+        twin.config = copy.deepcopy(module.config)
+        twin.config.num_hidden_layers = layers
+        if getattr(twin.config, "layer_types", None):
+            twin.config.layer_types = list(twin.config.layer_types)[:layers]
+    return twin

@@ -1,0 +1,1 @@
+"""The traced forward pass, and parts of the network run again on what it recorded."""

@@ -1,0 +1,1 @@
+"""Small real trainings: one sentence, a preference, and a transformer from nothing."""

@@ -1,0 +1,1 @@
+"""The attention page and its KV cache view."""

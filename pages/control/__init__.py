@@ -1,1 +1,0 @@
-"""Control: where the outcome can be changed, and where the probabilities came from."""

@@ -1,0 +1,1 @@
+"""The page on embedding and position."""

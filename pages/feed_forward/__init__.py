@@ -1,0 +1,1 @@
+"""The page on feed-forward and the residual stream."""

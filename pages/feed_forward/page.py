@@ -1,0 +1,146 @@
+"""Feed-forward and residual stream: what a block adds, and when the answer appears."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from components.feed_forward import block, block_picture, depth, residual_stream
+from components.feed_forward import neurons as feed_forward_view
+from components.interpret import lens as answer_view
+from components.kit.chart import chart
+from components.kit.layout import FULL, side_by_side
+from components.link import state
+from engine.attention.head_steps import head_outputs
+from engine.feed_forward import neurons as feed_forward
+from engine.feed_forward.block import block_run
+from engine.interpret import lens
+from engine.interpret.attribution import attribution
+from engine.lm_head import scores
+from pages.frame import derived, frame
+from pages.interpret import knockout
+
+live = frame.live_prompt()
+trace = live.trace()
+pieces = [token.data for token in live.tokens]
+shape, tokenizer = live.model.architecture, live.model.tokenizer
+away = state.text(state.BLOCK_VIEW) == feed_forward_view.AWAY
+frame.selection(live, layer=True, head=away, token=True, start=(shape.layers // 2, 0))
+layer, token = st.session_state[state.LAYER], st.session_state[state.TOKEN]
+norms = derived.residual_norms(live.model.source, live.ids)
+
+
+def visual() -> None:
+    """Draw the view that is open."""
+    draw: dict[str, Callable[[], None]] = {
+        feed_forward_view.BLOCK: one_block,
+        feed_forward_view.NEURONS: neurons,
+        feed_forward_view.STREAM: stream,
+        feed_forward_view.ANSWER: answer,
+        feed_forward_view.AWAY: lambda: knockout.show(
+            live, derived.head_scores(live.model.source, live.ids)
+        ),
+    }
+    draw[feed_forward_view.views()]()
+
+
+def one_block() -> None:
+    """Draw the chosen block on the chosen token, and the numbers of the box that is open."""
+    run = block_run(trace, layer, token)
+    box = block.opened(block_picture.BOXES, block_picture.MLP)
+    st.markdown(f"#### {feed_forward_view.block_title(norms, token, pieces, layer)}")
+    block_picture.block_picture(
+        shape, run, selected=box, key="block_picture", on_select=block.open_box
+    )
+    if box in {block_picture.PRE, block_picture.POST}:
+        vector = run.resid_pre if box == block_picture.PRE else run.resid_post
+        block.show_vector(vector, f"{box} of token {token}", key="vector")
+    elif box == block_picture.ATTENTION:
+        block.show_attention(head_outputs(trace, layer, token), layer, token)
+    elif box == block_picture.MLP:
+        neuron_run = feed_forward.token_neurons(trace, layer, token)
+        block.show_mlp(neuron_run, feed_forward.strongest(neuron_run, 8), shape)
+    elif box == block_picture.NORM_1:
+        block.show_norm(run.attention_norm, f"{shape.norm} before attention")
+    else:
+        block.show_norm(run.mlp_norm, f"{shape.norm} before the feed-forward network")
+
+
+def neurons() -> None:
+    """Draw the chosen token's strongest neurons in this layer."""
+    run = feed_forward.token_neurons(trace, layer, token)
+    strongest = feed_forward.strongest(run, feed_forward_view.SHOWN_NEURONS).tolist()
+    left, right = side_by_side(2, 1)
+    with left:
+        neuron = feed_forward_view.show_neurons(run, strongest, pieces[token], gated=shape.gated)
+    with right:
+        pushed = feed_forward.neuron_tokens(live.model, layer, neuron, n=6)
+        feed_forward_view.show_neuron(
+            run, neuron, pushed, tokenizer.bytes_of, activation=shape.activation
+        )
+        feed_forward_view.show_firing(trace.neurons(layer)[:, neuron], pieces, neuron, layer)
+
+
+def stream() -> None:
+    """Draw how long the vectors are, layer by layer, and how they turn."""
+    choose = partial(residual_stream.choose_layer, layers=shape.layers)
+    left, right = side_by_side(2, 1)
+    figure = residual_stream.norm_figure(norms, token, pieces, layer, key="norms")
+    with left:
+        chart(figure, key="norms", alt="Length of the residual stream by layer", on_select=choose)
+    with right:
+        residual_stream.norm_words(norms, trace.mlp_out, token, pieces, layer)
+    left, right = side_by_side(1, 1)
+    figure = residual_stream.added_figure(norms, token, layer, key="added")
+    with left:
+        chart(figure, key="added", alt="Length of what each layer adds", on_select=choose)
+    cosines = feed_forward.layer_cosines(trace, token)
+    figure = residual_stream.cosine_figure(cosines, layer, token, key="cosines")
+    with right:
+        chart(figure, key="cosines", alt="Cosines between the layers of this token")
+
+
+def answer() -> None:
+    """Draw the logit lens, the path of one token, and what raised its score."""
+    best = scores.top(trace.logits_at(token), 10).ids
+    places = answer_view.window(len(live.ids), token)
+    with st.spinner("Reading every layer …"):
+        grid = derived.lens_grid(live.model.source, live.ids, places)
+    figure = answer_view.lens_figure(
+        grid,
+        pieces,
+        tokenizer.bytes_of,
+        selected=(layer, places.index(token)),
+        title=answer_view.lens_title(grid, places.index(token), tokenizer.bytes_of),
+        key="lens",
+    )
+    choose, alt = partial(answer_view.choose_reading, grid=grid), "The top token after every block"
+    chart(figure, key="lens", alt=alt, on_select=choose, room=FULL)
+    chosen = answer_view.answer_selector(
+        [int(i) for i in best], tokenizer.bytes_of, tokenizer.encode
+    )
+    answer_view.show_token(
+        lens.token_path(trace, chosen, token),
+        attribution(trace, chosen, token),
+        tokenizer.bytes_of(chosen),
+        layer=layer,
+    )
+
+
+def in_depth() -> None:
+    """Show the formulas with this prompt's numbers."""
+    run = feed_forward.token_neurons(trace, layer, token)
+    depth.show(shape, run, norms, place=(layer, token))
+
+
+def tasks() -> list[frame.Task]:
+    """Return what to try."""
+    run = feed_forward.token_neurons(trace, layer, token)
+    found = depth.tasks(run, norms, layer, token)
+    away = knockout.task(live, part="m", bits=10.0, text=depth.AWAY_TASK)
+    return [frame.Task(*task) for task in (*found, away)]
+
+
+frame.views(visual, in_depth, tasks)

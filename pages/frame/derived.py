@@ -1,0 +1,107 @@
+"""What pages derive from one trace and use again at every rerun, kept by request.
+
+Keyed like the traces, on model, ids and edits, so an edited run never stands in for the plain one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from pages.frame.live import cached_trace
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from engine.attention.patterns import HeadScores, PatternOverview
+    from engine.embedding.rope import RopeHead, RotatedPairs
+    from engine.feed_forward.neurons import ResidualNorms
+    from engine.interpret.knockout import Difference
+    from engine.interpret.lens import LensGrid
+    from engine.model.model import LanguageModel
+    from engine.observe.edits import Edit
+
+TILE = 24
+"""Rows and columns of one head in the overview of all heads; 270 of them stay under 300 kB."""
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def head_scores(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...] = ()) -> HeadScores:
+    """Return what kind of reader each head is on this prompt."""
+    from engine.attention import patterns
+
+    return patterns.head_scores(cached_trace(source, ids, edits))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def rope_head(source: str, ids: tuple[int, ...], layer: int, head: int) -> RopeHead:
+    """Return one head's queries and keys before and after RoPE."""
+    from engine.embedding import rope
+
+    return rope.head_view(cached_trace(source, ids, ()), layer, head)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def rotated_pairs(source: str, _model: LanguageModel) -> RotatedPairs | None:
+    """Return which numbers the model turns together; None without RoPE."""
+    from engine.embedding import rope
+
+    return rope.rotated_pairs(_model) if _model.architecture.positions == "rope" else None
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def pattern_overview(
+    source: str, ids: tuple[int, ...], without_first: bool, edits: tuple[Edit, ...] = ()
+) -> PatternOverview:
+    """Return all heads' patterns in small."""
+    from engine.attention import patterns
+
+    trace = cached_trace(source, ids, edits)
+    return patterns.overview(trace, TILE, without_first=without_first)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def residual_norms(
+    source: str, ids: tuple[int, ...], edits: tuple[Edit, ...] = ()
+) -> ResidualNorms:
+    """Return the lengths of the residual stream and of what is added to it."""
+    from engine.feed_forward import neurons
+
+    return neurons.residual_norms(cached_trace(source, ids, edits))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def difference(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> Difference:
+    """Return how an edited pass parts from the plain one."""
+    from engine.interpret import knockout
+
+    return knockout.difference(cached_trace(source, ids, ()), cached_trace(source, ids, edits))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def top_tokens(source: str, ids: tuple[int, ...], count: int = 10) -> tuple[list[int], list[float]]:
+    """Return the likeliest next tokens and their probabilities."""
+    from engine.lm_head.scores import top
+
+    best = top(cached_trace(source, ids, ()).logits, count)
+    return [int(i) for i in best.ids], [float(p) for p in best.probabilities]
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def sweep_table(source: str, ids: tuple[int, ...], token_id: int) -> npt.NDArray[np.float32]:
+    """Return the table `[L, H]` that a sweep fills, NaN where it has not been yet.
+
+    Every session that sweeps the same request writes the same numbers, so it is shared.
+    """
+    shape = cached_trace(source, ids, ()).architecture
+    return np.full((shape.layers, shape.heads), np.nan, dtype=np.float32)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def lens_grid(source: str, ids: tuple[int, ...], positions: tuple[int, ...]) -> LensGrid:
+    """Return the logit lens' readings at all layers of some positions."""
+    from engine.interpret import lens
+
+    return lens.lens_grid(cached_trace(source, ids, ()), positions)

@@ -1,0 +1,183 @@
+"""The frame around every page: pipeline strip, question and answer, three views, the next stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+import streamlit as st
+
+from components.kit.text import markdown
+from components.link import state, widgets
+from components.shell.pipeline_strip import StageChip, pipeline_strip
+from components.shell.sidebar import Request
+from components.shell.stages import STAGES, Facts, Stage, following
+from engine.basics.errors import EngineError
+from engine.sampling.chain import SamplingSettings
+from pages.frame.live import Live, facts, read_prompt
+from pages.frame.loading import loaded_model, wait_for_model
+
+CURRENT = "current_request"
+VIEWS = ("Visual", "In depth", "Try this")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing to try on a page, with a target that the page can check."""
+
+    text: str
+    """What to do, as Markdown of this project's own words."""
+    done: bool
+    """Whether the current state of the page meets the target."""
+    now: str
+    """Where it stands now, in a few words."""
+
+
+def header(stage: Stage, request: Request, settings: SamplingSettings, seed: int) -> None:
+    """Draw the strip, the question and the answer, and keep the request for the page.
+
+    The words are on screen before the model is loaded; the strip gets its facts once it is.
+    """
+    st.session_state[CURRENT] = (request, settings, seed)
+    if st.session_state.get(state.SHOWN_STAGE, stage.key) != stage.key:
+        st.session_state[state.VIEW] = VIEWS[0]  # each page opens with its picture
+    st.session_state[state.SHOWN_STAGE] = stage.key
+    slot = st.container(key="strip")
+    st.title(stage.question, anchor=False)
+    st.markdown(stage.answer)
+    known = None
+    # The page itself meets the same error and says it.
+    with suppress(EngineError):
+        if loaded_model(request.source) is not None:
+            live = read_prompt(request, settings, seed)
+            if live.problem is None:
+                with st.spinner("Running the model once over the prompt …", show_time=True):
+                    known = facts(live)
+    with slot:
+        _strip(stage, known)
+
+
+@contextmanager
+def errors_said() -> Iterator[None]:
+    """Say what the engine refused, in its own words, and let the rest of the page live."""
+    try:
+        yield
+    except EngineError as error:
+        st.error(markdown(str(error)))
+
+
+def current_request() -> Request:
+    """Return what the user asks for now."""
+    request: Request = st.session_state[CURRENT][0]
+    return request
+
+
+def _strip(current: Stage, known: Facts | None) -> None:
+    """Draw one chip a stage; a click leads there."""
+    chips = [
+        StageChip(
+            key=entry.key,
+            label=entry.short or entry.title,
+            fact="" if known is None else entry.chip(known),
+            current=entry.key == current.key,
+        )
+        for entry in STAGES
+    ]
+    chosen = pipeline_strip(chips, key="pipeline_strip")
+    if chosen is not None and chosen != current.key:
+        # Without query_params Streamlit tries to clear the link and refuses to, since widgets are
+        # bound to it; so it gets an empty one, into which the widgets then write their values.
+        page = next(entry.page for entry in STAGES if entry.key == chosen)
+        st.switch_page(page, query_params={})
+
+
+def live_prompt(*, traced: bool = True) -> Live:
+    """Return the prompt on the running model.
+
+    Waits for the model and says what is wrong with the prompt, in which case the script stops.
+
+    Args:
+        traced: whether the page looks inside the model, so that the prompt's cap holds.
+    """
+    request, settings, seed = st.session_state[CURRENT]
+    first_time = loaded_model(request.source) is None
+    wait_for_model(request.source)
+    if first_time:
+        st.rerun()  # so that the strip gets its facts
+    live = read_prompt(request, settings, seed)
+    for sentence in live.refused:
+        st.warning(markdown(sentence))
+    if live.dropped:
+        st.warning(
+            "The model's vocabulary has no bytes for these characters, so it never sees them: "
+            + markdown(" ".join(live.dropped))
+        )
+    if live.problem is not None and (traced or not live.tokens):
+        st.warning(markdown(live.problem))
+        widgets.show_notices()  # which else come after the page
+        st.stop()
+    return live
+
+
+def views(
+    visual: Callable[[], None], in_depth: Callable[[], None], tasks: Callable[[], list[Task]]
+) -> None:
+    """Draw the three views of a page; only the open one runs."""
+    picture, depth, practice = widgets.tabs("View", VIEWS, key=state.VIEW)
+    if picture.open:
+        with picture, errors_said():
+            visual()
+    if depth.open:
+        with depth, errors_said():
+            in_depth()
+    if practice.open:
+        with practice, errors_said():
+            for task in tasks():
+                _show_task(task)
+
+
+def _show_task(task: Task) -> None:
+    icon = ":material/check_circle:" if task.done else ":material/radio_button_unchecked:"
+    with st.container(border=True):
+        st.markdown(f"{icon} {task.text}")
+        st.caption(("Done. " if task.done else "Not yet. ") + task.now)
+
+
+def footer(stage: Stage) -> None:
+    """Draw the link to the next stage."""
+    after = following(stage.key)
+    st.page_link(after.page, label=f"Next: {after.title}", icon=":material/arrow_forward:")
+
+
+def selection(
+    live: Live,
+    *,
+    layer: bool = False,
+    head: bool = False,
+    token: bool = False,
+    start: tuple[int, int] = (0, 0),
+) -> None:
+    """Draw the selectors of layer, head and token in one row; their values are in the link.
+
+    The last token is chosen at first: it has read the whole prompt, and the answer follows it.
+
+    Args:
+        live: the prompt.
+        layer: whether there is a layer to choose.
+        head: whether there is a head to choose.
+        token: whether there is a token to choose.
+        start: the layer and the head that are chosen at first.
+    """
+    architecture = live.model.architecture
+    last = len(live.tokens) - 1
+    wanted = [
+        ("Layer", state.LAYER, architecture.layers - 1, start[0]) if layer else None,
+        ("Head", state.HEAD, architecture.heads - 1, start[1]) if head else None,
+        ("Token", state.TOKEN, last, last) if token else None,
+    ]
+    with st.container(horizontal=True, key="selection"):
+        for entry in wanted:
+            if entry is not None:
+                label, key, high, value = entry
+                widgets.slider(state.Limit(key, label, 0, high, value, 1, whole=True))

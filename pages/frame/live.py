@@ -1,0 +1,195 @@
+"""This prompt on the running model: its ids, its trace, and what the strip says about it."""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from components.kit.text import visible
+from components.shell.sidebar import Request
+from components.shell.stages import Facts
+from engine.sampling import chain as sampling
+from pages.frame.loading import loaded_model, wait_for_model
+
+if TYPE_CHECKING:
+    from engine.model.model import LanguageModel
+    from engine.observe.edits import Edit
+    from engine.overview.facts import Overview
+    from engine.tokenizer.tokenizer import Token
+    from engine.tracing.trace import Trace
+
+CAP_VARIABLE, USUAL_CAP = "TOKEN_BY_TOKEN_CAP", 256
+
+
+def read_cap(text: str) -> int:
+    """Return the cap that the operator set; the usual one, and a line in the log, if it is none."""
+    if text.strip().isdecimal() and int(text) > 0:
+        return int(text)
+    logging.getLogger(__name__).warning(
+        "%s is “%s”, which is no whole number of at least 1, so the cap is %d tokens.",
+        *(CAP_VARIABLE, text, USUAL_CAP),
+    )
+    return USUAL_CAP
+
+
+PROMPT_CAP = read_cap(os.environ.get(CAP_VARIABLE, str(USUAL_CAP)))
+"""Most tokens of a prompt on the traced pages."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """One prompt, read by one model."""
+
+    model: LanguageModel
+    request: Request
+    settings: sampling.SamplingSettings
+    seed: int
+    text: str
+    """What the model receives: the prompt, or the chat template around it."""
+    tokens: tuple[Token, ...]
+    problem: str | None
+    """Why this prompt can't be shown, or None."""
+    dropped: tuple[str, ...]
+    """Characters that the vocabulary has no bytes for, made visible."""
+    refused: tuple[str, ...] = ()
+    """What is wrong with the settings for this vocabulary; `settings` does without it."""
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The prompt's token ids."""
+        return tuple(token.id for token in self.tokens)
+
+    def trace(self, extra: tuple[int, ...] = (), edits: tuple[Edit, ...] = ()) -> Trace:
+        """Return the hooked pass over the prompt and `extra` ids, from the cache if it is there."""
+        return cached_trace(self.model.source, self.ids + extra, edits)
+
+    def chain(self, settings: sampling.SamplingSettings) -> list[sampling.Stage]:
+        """Return every step of the sampling chain after the prompt, those that are off too."""
+        return cached_chain(self.model.source, self.ids, settings)
+
+    def overview(self, extra: tuple[int, ...], u: float) -> Overview:
+        """Return the facts of the overview picture: the next token is drawn with `u`."""
+        return cached_overview(self.model.source, self.ids, extra, self.settings, u)
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def cached_trace(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> Trace:
+    """Run one hooked pass, or return the one that was run for the same request."""
+    from engine.tracing.trace import trace
+
+    model = loaded_model(source)
+    if model is None:
+        raise RuntimeError("The model must be loaded before it is traced.")
+    return trace(model, ids, edits=edits)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def cached_chain(
+    source: str, ids: tuple[int, ...], settings: sampling.SamplingSettings
+) -> list[sampling.Stage]:
+    """Run the sampling chain on the logits after a prompt: the strip and the cards show it."""
+    return sampling.run_chain(cached_trace(source, ids, ()).logits, settings, ids, include_off=True)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def cached_overview(
+    source: str,
+    ids: tuple[int, ...],
+    extra: tuple[int, ...],
+    settings: sampling.SamplingSettings,
+    u: float,
+) -> Overview:
+    """Reduce a pass and a draw to the facts of the picture."""
+    from engine.overview.summary import summarise
+
+    trace = cached_trace(source, ids + extra, ())
+    # The prompt chooses the head, and keeps it while the text grows: pictures stay comparable.
+    head = cached_telling_head(source, ids)
+    return summarise(trace.model, trace, settings, u, prompt_tokens=len(ids), head=head)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def cached_telling_head(source: str, ids: tuple[int, ...]) -> tuple[int, int]:
+    """Return the layer and head whose picture says most about a prompt."""
+    from engine.overview.summary import telling_head
+
+    return telling_head(cached_trace(source, ids, ()))
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def cached_tokens(source: str, prompt: str, chat: bool) -> tuple[str, tuple[Token, ...]]:
+    """Return the text that the model receives and its tokens."""
+    model = loaded_model(source)
+    if model is None:
+        raise RuntimeError("The model must be loaded before text is cut into tokens.")
+    if not chat:
+        return prompt, tuple(model.tokenizer.encode(prompt, add_bos=True))
+    messages = [{"role": "user", "content": prompt}]
+    return model.tokenizer.chat_text(messages), tuple(model.tokenizer.chat_tokens(messages))
+
+
+def read_prompt(request: Request, settings: sampling.SamplingSettings, seed: int) -> Live:
+    """Wait for the model, then cut the prompt into tokens and check it."""
+    model = wait_for_model(request.source)
+    dropped = tuple(
+        dict.fromkeys(
+            visible(character) for character, _ in model.tokenizer.unrepresentable(request.prompt)
+        )
+    )
+    text, tokens = cached_tokens(request.source, request.prompt, request.chat)
+    settings, refused = usable_settings(settings, model.architecture.vocabulary)
+    problem = _problem(request, len(tokens))
+    return Live(model, request, settings, seed, text, tokens, problem, dropped, refused)
+
+
+def usable_settings(
+    settings: sampling.SamplingSettings, vocabulary: int
+) -> tuple[sampling.SamplingSettings, tuple[str, ...]]:
+    """Return the settings without what this vocabulary can't do, and a sentence on that."""
+    if not settings.bias:
+        return settings, ()  # nothing else depends on the vocabulary
+    try:
+        sampling.final_probabilities(np.zeros(vocabulary, np.float32), settings)
+    except sampling.SettingsError as error:
+        known = tuple(pair for pair in settings.bias if pair[0] < vocabulary)
+        fewer = known if len(known) < len(settings.bias) else ()
+        kept, refused = usable_settings(replace(settings, logit_bias=fewer), vocabulary)
+        return kept, (f"{error} It is left out.", *refused)
+    return settings, ()
+
+
+def _problem(request: Request, count: int) -> str | None:
+    """Say why a prompt can't be traced, with the way out."""
+    if not count or (request.chat and not request.prompt.strip()):
+        return "The prompt is empty. Type a few words in the sidebar, or choose an example."
+    if count > PROMPT_CAP:
+        return (
+            f"The prompt has {count:,} tokens; the pages that look inside the model take up to "
+            f"{PROMPT_CAP}. Shorten it by about {count - PROMPT_CAP:,} tokens. Nothing was cut: "
+            "your text is still in the box."
+        )
+    return None
+
+
+def facts(live: Live) -> Facts:
+    """Return what the strip says about this prompt."""
+    from engine.lm_head.scores import top
+
+    architecture = live.model.architecture
+    best = top(live.trace().logits, 1)
+    return Facts(
+        tokens=len(live.tokens),
+        width=architecture.width,
+        layers=architecture.layers,
+        heads=architecture.heads,
+        ff_width=architecture.ff_width,
+        vocabulary=architecture.vocabulary,
+        top_text=visible(live.model.tokenizer.bytes_of(int(best.ids[0])), limit=10),
+        top_probability=float(best.probabilities[0]),
+        survivors=live.chain(live.settings)[-1].survivors,
+    )

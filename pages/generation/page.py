@@ -1,0 +1,143 @@
+"""Generation: how the loop runs, stops and becomes text."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.generation import controls, depth
+from components.generation.alternatives import alternatives, headline
+from components.generation.answer_text import Piece, answer_html, answer_text, legend, pieces
+from components.kit.text import markdown, visible
+from engine.basics.errors import EngineError
+from engine.generation.branches import Setup, Written
+from engine.kv_cache.sizes import size_of
+from pages.frame import frame
+from pages.generation import answers
+from pages.generation.views import looks
+
+Answer = tuple[Written, ...]
+
+live = frame.live_prompt()
+tokenizer = live.model.tokenizer
+
+
+def drawn(answer: Answer) -> list[Piece]:
+    """Return the answer's tokens as they are drawn."""
+    return pieces(answer, answers.log_of(live, answer)[0], live.model.stop_ids)
+
+
+def start_controls(answer: Answer, running: bool) -> Setup:
+    """Draw what starts and stops a run, and return with what it would be started."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="run_controls"):
+        controls.run_buttons(
+            answer,
+            running,
+            write=lambda: answers.begin(live),
+            more=lambda: answers.go_on(live),
+            forget=lambda: answers.forget(live),
+        )
+        budget, stops = controls.budget_and_stops()
+    return Setup(live.settings, live.seed, stops, budget)
+
+
+def run(asked: answers.Wanted, setup: Setup) -> None:
+    """Write, showing each token as it comes; Stop ends it within a token."""
+    line, count = st.empty(), st.empty()
+    line.html(
+        answer_html(live.text, drawn(answers.shown(live)) if asked.branch is not None else [])
+    )
+    try:
+        for answer in answers.write(live, asked, setup):
+            line.html(answer_html(live.text, drawn(answer)))
+            count.caption(
+                f"{len(answer)} tokens, {answer[-1].step.milliseconds:.0f} ms for this one"
+            )
+    except EngineError as error:
+        st.session_state[answers.PROBLEM] = str(error)
+    st.rerun()
+
+
+def replay(answer: Answer) -> int:
+    """Draw the slider over the steps and return the index of the chosen token."""
+    most = max(len(answer), 2)
+    st.session_state[answers.STEP] = min(st.session_state.get(answers.STEP, most), len(answer))
+    chosen = st.slider(
+        "Replay: the answer up to token",
+        1,
+        most,
+        key=answers.STEP,
+        persist_state="session",
+        disabled=len(answer) < 2,
+    )
+    return min(int(chosen), len(answer)) - 1
+
+
+def choose(index: int) -> None:
+    """Show the answer up to a token that was clicked."""
+    st.session_state[answers.STEP] = index + 1
+
+
+def chosen_token(answer: Answer, index: int) -> None:
+    """Draw one token's alternatives."""
+    step = answer[index].step
+    st.markdown(f"#### Token {index + 1}: {markdown(visible(step.data))}")
+    st.markdown(headline(step))
+    alternatives(
+        step,
+        tokenizer.bytes_of,
+        key="alternatives",
+        on_take=lambda token_id: answers.take(live, index, token_id),
+        taken=[
+            a.id for a in step.alternatives if answers.branch_with(live, index, a.id) is not None
+        ],
+    )
+    st.caption(controls.setup_line(answer, index))
+
+
+def visual() -> None:
+    """Draw the run, its text, and the chosen token's alternatives."""
+    asked = answers.wanted()
+    answer = answers.shown(live)
+    setup = start_controls(answer, asked is not None)
+    problem = st.session_state.pop(answers.PROBLEM, None)
+    if problem:
+        st.error(markdown(problem))
+    text, card = st.columns([1.4, 1], gap="medium")
+    with text:
+        if asked is not None:
+            run(asked, setup)
+        if not answer:
+            st.html(answer_html(live.text, []))
+            st.caption("Nothing is written yet. Write, then click any token of the answer.")
+            return
+        place = st.container()
+        index = replay(answer)
+        with place:
+            answer_text(
+                live.text,
+                drawn(answer),
+                key="answer",
+                selected=index,
+                upto=index + 1,
+                on_select=choose,
+            )
+            st.html(legend())
+            st.markdown(controls.why_it_ended(answer))
+    with card:
+        chosen_token(answer, index)
+    looks(live, answer, index)
+
+
+def in_depth() -> None:
+    """Show the loop's formula with this answer's numbers."""
+    depth.show(size_of(live.model), len(live.ids), answers.shown(live))
+
+
+def tasks() -> list[frame.Task]:
+    """Return what to try."""
+    every = answers.tree(live)
+    paths = [every.path(branch) for branch in range(len(every.branches))]
+    return [frame.Task(*task) for task in depth.tasks(paths)]
+
+
+frame.views(visual, in_depth, tasks)

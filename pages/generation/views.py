@@ -1,0 +1,180 @@
+"""The generation page's closer looks at the answer that is shown, one function each."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from components.generation.branch_tree import branch_name, branch_tree, chosen_branch
+from components.generation.detokenizer import detokenizer_table
+from components.generation.events import event_list
+from components.generation.examples import example_buttons
+from components.generation.surprise import surprise, where_unsure
+from components.kit.chart import chart
+from components.kv_cache.costs import cost_lanes, cost_lines, cost_words
+from components.link import state, widgets
+from engine.generation import export
+from engine.generation.server_events import server_events
+from pages.frame.live import Live
+from pages.generation import answers
+
+if TYPE_CHECKING:
+    from engine.generation.branches import Written
+    from engine.kv_cache.step_costs import StepCost
+
+    Answer = tuple[Written, ...]
+
+MEASURING = "costs_wanted"
+COSTS = "answer_costs"
+BRANCH_BOX = "branch_box"
+
+
+def looks(live: Live, answer: Answer, index: int) -> None:
+    """Draw the choice of closer looks, and the chosen one.
+
+    Args:
+        live: the prompt.
+        answer: what is shown, at least one token.
+        index: the chosen token.
+    """
+    pages: dict[str, Callable[[], None]] = {
+        "Branches": lambda: branches(live),
+        "Surprise": lambda: surprises(answer, index),
+        "Cost of each step": lambda: costs(live, answer),
+        "Detokenizer": lambda: detokenizer(live, answer),
+        "Streaming to a client": lambda: streaming(live, answer),
+        "Take it away": lambda: downloads(live, answer),
+    }
+    pages[widgets.choice("A closer look", list(pages), key=state.ANSWER_VIEW)]()
+
+
+def branches(live: Live) -> None:
+    """Draw the tree of answers; a click on an end or the box below goes there."""
+    tree, branch = answers.tree(live), answers.current(live)
+    if branch is None:
+        return
+
+    def clicked(event: Any) -> None:
+        chosen = chosen_branch(event, tree)
+        if chosen is not None:
+            answers.show(live, chosen)
+
+    def walked() -> None:
+        answers.show(live, int(st.session_state[BRANCH_BOX]))
+
+    st.session_state[BRANCH_BOX] = branch
+    st.selectbox(
+        "Answer",
+        range(len(tree.branches)),
+        key=BRANCH_BOX,
+        format_func=lambda number: branch_name(tree, number),
+        on_change=walked,
+    )
+    chart(
+        branch_tree(tree, current=branch, key="branches"),
+        key="branches",
+        alt=f"{len(tree.branches)} answers as a tree; number {branch + 1} is shown",
+        on_select=clicked,
+    )
+
+
+def surprises(answer: Answer, index: int) -> None:
+    """Draw each token's surprise."""
+    steps = [part.step for part in answer]
+    chart(
+        surprise(steps, key="surprise", selected=index),
+        key="surprise",
+        alt="Bars: how many bits of surprise each token of the answer has",
+    )
+    st.markdown(where_unsure(steps))
+
+
+def detokenizer(live: Live, answer: Answer) -> None:
+    """Draw what became of the bytes of each token."""
+    log, ending = answers.log_of(live, answer)
+    detokenizer_table(log, ending, [part.step.data for part in answer], key="detokenizer")
+    example_buttons()
+
+
+def streaming(live: Live, answer: Answer) -> None:
+    """Draw the answer as server-sent events."""
+    steps = [part.step for part in answer]
+    events = server_events(steps, model=live.model.name, chat=live.request.chat)
+    event_list(events, len(steps), key="events")
+
+
+def downloads(live: Live, answer: Answer) -> None:
+    """Offer the answer as JSON and CSV, and show its first lines."""
+    piece_of = live.model.tokenizer.piece_of
+    table = export.to_csv(answer, piece_of)
+    whole = export.to_json(
+        answer, piece_of, model=live.model.name, prompt=live.text, prompt_ids=live.ids
+    )
+    with st.container(horizontal=True):
+        st.download_button(
+            *("JSON, with all alternatives", whole, "answer.json", "application/json"),
+            key="export_json",
+            icon=":material/download:",
+        )
+        st.download_button(
+            *("CSV, one line a token", table, "answer.csv", "text/csv"),
+            key="export_csv",
+            icon=":material/download:",
+        )
+    st.caption("In Python: `pandas.read_csv('answer.csv', keep_default_na=False)`")
+    st.code("\n".join(table.splitlines()[:6]), language=None, wrap_lines=False)
+
+
+def costs(live: Live, answer: Answer) -> None:
+    """Measure and draw what each step costs, with and without the cache."""
+    ids = tuple(part.step.id for part in answer)
+    request = (live.model.source, live.ids, ids)
+    running = st.session_state.pop(MEASURING, False)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            *("Measure", "measure"),
+            icon=":material/timer:",
+            disabled=running,
+            on_click=lambda: st.session_state.update({MEASURING: True}),
+        )
+        st.button("Stop", "stop_measuring", icon=":material/stop_circle:", disabled=not running)
+        st.caption(
+            f"Reads these {len(ids)} tokens once with the KV cache and once without it, here and "
+            "now."
+        )
+    if running:
+        _measure(live, ids, request)
+    known, measured = st.session_state.get(COSTS, (None, ()))
+    if known == request and measured:
+        _draw_costs(measured, [part.step.data for part in answer])
+
+
+def _measure(live: Live, ids: tuple[int, ...], request: tuple[Any, ...]) -> None:
+    """Measure step by step; what was measured when Stop comes stays."""
+    from engine.kv_cache.step_costs import step_costs
+
+    bar = st.progress(0.0, text="Measuring …")
+    measured: tuple[StepCost, ...] = ()
+    with contextlib.closing(step_costs(live.model, live.ids, ids)) as steps:
+        for cost in steps:
+            measured += (cost,)
+            st.session_state[COSTS] = (request, measured)
+            bar.progress(len(measured) / len(ids), text=f"Token {len(measured)} of {len(ids)}")
+    st.rerun()
+
+
+def _draw_costs(measured: tuple[StepCost, ...], pieces: list[bytes]) -> None:
+    chart(
+        cost_lanes(measured, pieces, key="cost_lanes"),
+        key="cost_lanes",
+        alt="Two lanes on one clock: when each token was there, with the cache and without it",
+    )
+    chart(
+        cost_lines(measured, key="cost_lines"),
+        key="cost_lines",
+        alt="Milliseconds a step against the number of tokens that are attended to",
+    )
+    st.markdown(cost_words(measured))

@@ -1,0 +1,210 @@
+"""The guards with a laboratory of their own: input filter, format, and all of them compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from components.guardrails import depth, view
+from components.guardrails.scenario import wrongly_refused
+from components.kit.text import markdown, visible
+from components.link import state, widgets
+from components.overview.flow import overview_flow
+from engine.basics.errors import EngineError
+from engine.guardrails import comparison, filters, format
+from pages.frame.lab import uniforms
+from pages.frame.live import Live
+from pages.frame.loading import loaded_model
+from pages.guardrails import answers
+
+if TYPE_CHECKING:
+    from engine.guardrails.comparison import Scenario
+
+TALLIES = "guard_tallies"
+SAMPLES = "format_samples"
+SAMPLE_COUNT = 200
+FORMAT_BUDGET = 80
+FORMATS: Mapping[str, Callable[[str], Any]] = {
+    "Yes or no": lambda keys: format.yes_or_no(),
+    "A date": lambda keys: format.date(),
+    "A JSON object": lambda keys: format.json_object(keys.split(",")),
+}
+
+
+def input_filter(live: Live, now: Scenario) -> None:
+    """Show which wordings get past a filter on the prompt, and what the model answers."""
+    rows = []
+    for name, text in now.wordings():
+        found = [bool(filters.hits(text, [now.topic], normalised=form)) for form in (False, True)]
+        rows.append((name, text, found[0], found[1]))
+    past = [sum(not row[column] for row in rows) for column in (2, 3)]
+    st.markdown(
+        f"#### {past[0]} of {len(rows)} wordings get past the filter, {past[1]} when the text is "
+        "normalised first"
+    )
+    view.wordings_table(rows)
+    harmless = wrongly_refused(now.topic)
+    wrong = sum(bool(filters.hits(text, [now.topic], normalised=True)) for text in harmless)
+    st.caption(
+        f"The filter looks for {markdown(now.topic)} and refuses {wrong} of these "
+        f"{len(harmless)} harmless questions: {markdown(' '.join(harmless))}"
+    )
+    names = [row[0] for row in rows]
+    chosen = widgets.choice("Wording", names, key=state.WORDING)
+    _, text, plain, normal = rows[names.index(chosen)]
+    asked = answers.ask_button("Ask this wording")
+    columns = st.columns(2)
+    with columns[0]:
+        st.markdown("**Without a guard**")
+        ids = comparison.prompt_ids(live.model, now.system, text)
+        answers.show_answer(live, "none", ids, now.word, asked=asked)
+    with columns[1]:
+        st.markdown("**With the filter**")
+        if plain:
+            st.info("The filter refuses this question, so the model never runs.")
+        elif normal:
+            st.info("The plain filter lets it through; after normalisation it is refused.")
+        else:
+            st.info("The filter lets it through, normalised or not: the answer is the one beside.")
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def compiled(source: str, name: str, keys: str) -> tuple[format.Format, format.Constraint]:
+    """Return a format and its automaton on a model's vocabulary."""
+    model = loaded_model(source)
+    if model is None:
+        raise RuntimeError("The model must be loaded before a format is compiled for it.")
+    wanted = FORMATS[name](keys)
+    return wanted, format.Constraint(model, wanted)
+
+
+def constraint(live: Live, now: Scenario) -> None:
+    """Show an answer inside a format, its mask at every step, and that samples parse."""
+    row = st.columns([2, 2], vertical_alignment="bottom")
+    with row[0]:
+        name = widgets.choice("Format", list(FORMATS), key=state.FORMAT)
+    with row[1]:
+        keys = (
+            widgets.text("Keys, with commas", "place, day", key=state.FORMAT_KEYS)
+            if name == "A JSON object"
+            else ""
+        )
+    try:
+        wanted, guard = compiled(live.model.source, name, keys)
+    except EngineError as error:
+        st.warning(markdown(str(error)))
+        return
+    st.caption("The rule: " + markdown(wanted.rule))
+    asked = answers.ask_button()
+    ids = comparison.prompt_ids(live.model, now.system, now.question)
+    columns = st.columns(2)
+    with columns[0]:
+        st.markdown("**Without a guard**")
+        answers.show_answer(live, "none", ids, now.word, asked=asked)
+    with columns[1]:
+        st.markdown("**Inside the format**")
+        steps = answers.show_answer(
+            live,
+            f"format {wanted.rule}",
+            ids,
+            now.word,
+            asked=asked,
+            guard=guard,
+            budget=FORMAT_BUDGET,
+        )
+    if steps is not None:
+        _mask(live, guard, steps)
+    _samples(live, wanted, guard, ids)
+
+
+def _mask(live: Live, guard: format.Constraint, steps: tuple[Any, ...]) -> None:
+    """Draw the mask at every step, and the tokens of one."""
+    name_of = live.model.tokenizer.bytes_of
+    st.markdown(f"#### At each of {len(steps)} steps the mask leaves a few tokens")
+    view.mask_table(steps, name_of, live.model.architecture.vocabulary)
+    step = st.slider("Step", 1, max(len(steps), 2), 1, key="mask_step", disabled=len(steps) < 2)
+    step = min(step, len(steps))
+    allowed = guard([one.id for one in steps[: step - 1]]).nonzero()[0]
+    names = [visible(name_of(int(token_id))) for token_id in allowed[:24]]
+    st.markdown(depth.pieces_line(names, len(allowed)))
+
+
+def _samples(live: Live, wanted: format.Format, guard: format.Constraint, ids: Any) -> None:
+    """Draw 200 samples inside the format and count those that an ordinary parser takes."""
+    key = (live.model.source, wanted.rule, ids, live.settings)
+    if answers.job_button(f"Draw {SAMPLE_COUNT} samples and parse them", key="samples"):
+        texts = answers.sampled(live, ids, guard, count=SAMPLE_COUNT, budget=FORMAT_BUDGET)
+        st.session_state[SAMPLES] = (key, texts)
+    known, texts = st.session_state.get(SAMPLES, (None, []))
+    if known != key:
+        return
+    whole = [text for text, ended in texts if ended]
+    good = sum(wanted.parses(text) for text in whole)
+    cut = len(texts) - len(whole)
+    st.success(
+        f"{good} of {len(whole)} finished samples parse; {len(set(whole))} of them are different."
+        + (f" {cut} were cut off by the budget of {FORMAT_BUDGET} tokens." if cut else "")
+    )
+
+
+def compare(live: Live, now: Scenario) -> None:
+    """Count the leaks of every guard over fifty runs, under the table of places."""
+    runs = len(now.wordings()) * len(answers.SEEDS)
+    key = (live.model.source, now, live.settings)
+    place = st.empty()
+    if answers.job_button(f"Run every guard {runs} times", key="compare"):
+        for count, tallies in enumerate(answers.compared(live, now)):
+            st.session_state[TALLIES] = (key, tallies)
+            with place.container():
+                view.leak_bars([tally for tally in tallies if tally.runs], key=f"leaks_{count}")
+    known, tallies = st.session_state.get(TALLIES, (None, ()))
+    with place.container():
+        if known == key:
+            view.leak_bars([tally for tally in tallies if tally.runs])
+            st.caption(
+                f"{len(now.wordings())} wordings × {len(answers.SEEDS)} seeds, "
+                f"{answers.COMPARE_BUDGET} tokens each; a leak is an answer in which a person can "
+                "read the word, whatever its spelling. The filters judge the runs without a guard. "
+                + view.cost_line(tallies)
+            )
+        else:
+            st.markdown(
+                f"#### Where does {markdown(now.word)} leak? Every guard meets the same "
+                f"{runs} runs."
+            )
+    st.markdown(view.PLACES)
+    if live.problem is None:
+        st.markdown("#### The places on this prompt's way through the pipeline")
+        facts = live.overview((), uniforms(live.seed, 1)[0])
+        overview_flow(facts, stages=(), key="guard_places", guards=True, light_ms=0)
+
+
+def tasks(live: Live, now: Scenario) -> list[tuple[str, bool, str]]:
+    """Return what to try: the task, whether it is done, and where it stands."""
+    ids = comparison.prompt_ids(live.model, now.system, now.question)
+    token_ban = answers.bans(live.model.source, now.word)[0]
+    steps = answers.kept(live, "token ban", ids)
+    text = "" if steps is None else "".join(step.text for step in steps)
+    spelled = comparison.leaks(text, now.word)
+    through = [
+        name
+        for name, wording in now.wordings()
+        if not filters.hits(wording, [now.topic], normalised=True)
+    ]
+    return [
+        (
+            "Find a word that the token ban can't hold: with its ids banned, the answer still "
+            "spells it from other pieces.",
+            spelled,
+            f"{len(token_ban.banned)} ids are banned. "
+            + ("The word was spelled." if spelled else "The word was not spelled under the ban."),
+        ),
+        (
+            "Choose the word of the input filter so that only one wording gets through after "
+            "normalisation.",
+            len(through) == 1,
+            f"{len(through)} get through" + (f": {', '.join(through)}." if through else "."),
+        ),
+    ]

@@ -1,0 +1,1 @@
+"""The knock-out view, shown by the attention and the feed-forward page."""

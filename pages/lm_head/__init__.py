@@ -1,0 +1,1 @@
+"""The LM head page."""

@@ -1,0 +1,133 @@
+"""LM head: how a vector becomes a score for every token."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from components.kit.chart import chart
+from components.kit.layout import side_by_side
+from components.kit.numbers import percent
+from components.kit.text import markdown, visible
+from components.link import state, widgets
+from components.lm_head import figures
+from components.lm_head import scores as view
+from components.lm_head.depth import in_depth_words
+from engine.basics import distribution
+from pages.frame import frame, lab
+from pages.lm_head import views
+
+VIEWS = ("Top 20", "All scores", "Softmax", "Two prompts", "No answer inside")
+
+live = frame.live_prompt()
+tokenizer = live.model.tokenizer
+scores = lab.scores(live.model.source, live.ids)
+logits, probabilities, best = scores.logits, scores.probabilities, scores.best
+
+
+def name_of(token_id: int) -> str:
+    """Return a token's text with everything made visible."""
+    return visible(tokenizer.bytes_of(token_id), limit=20)
+
+
+def selected() -> int:
+    """Return the token whose score is spelled out: the chosen one, or else the likeliest."""
+    chosen = widgets.number(state.HEAD_TOKEN, "The token to spell out", len(logits) - 1)
+    if chosen is None:
+        return int(best.ids[0])
+    widgets.write(state.HEAD_TOKEN, chosen)
+    return chosen
+
+
+@st.fragment
+def top_scores() -> None:
+    """Draw the top tokens, the box that finds any other, and one score as a sum."""
+    view.look_up(tokenizer.encode, len(logits))
+    chosen = selected()
+    terms = lab.logit_terms(live.model.source, live.ids, chosen)
+    rank = distribution.rank_of(logits, chosen)
+    view.one_score(terms, name_of(chosen), rank, float(probabilities[chosen]))
+    view.top_bars(best, [tokenizer.bytes_of(int(i)) for i in best.ids], chosen)
+
+
+def everything() -> None:
+    """Draw all scores at once."""
+    mass = distribution.mass_by_rank(probabilities)
+    half, most = (distribution.tokens_for_mass(mass, share) for share in (0.5, 0.9))
+    choices = distribution.effective_choices(scores.entropy_bits)
+    view.entropy_words(scores.entropy_bits, choices, len(logits))
+    left, right = side_by_side(1, 1)
+    first = int(best.ids[0])
+    marks = [(name_of(first), float(logits[first]))]
+    if selected() != first:
+        marks.append((name_of(selected()), float(logits[selected()])))
+    title = f"{len(logits):,} scores; the best is {_lead():.1f} standard deviations above the mean"
+    with left:
+        counts = distribution.histogram(logits)
+        figure = figures.logit_histogram(counts, marks, title=title, key="histogram")
+        chart(figure, key="histogram", alt="How many tokens have which logit")
+    with right:
+        title = f"Half of the probability is in {half:,} token{'s' * (half != 1)}"
+        figure = figures.mass_curve(
+            mass, title=title, key="mass", marks=[(most, float(mass[most - 1]))]
+        )
+        chart(figure, key="mass", alt="Probability that the likeliest tokens hold together")
+
+
+def _lead() -> float:
+    return float((logits.max() - logits.mean()) / max(float(logits.std()), 1e-9))
+
+
+def softmax_view() -> None:
+    """Show the softmax in its four steps."""
+    steps = distribution.softmax_steps(logits, best.ids[:10])
+    view.softmax_table(steps, [name_of(int(i)) for i in best.ids[:10]])
+    view.why_subtract(steps)
+
+
+def visual() -> None:
+    """Draw the chosen view."""
+    chosen = widgets.choice("View", VIEWS, key=state.HEAD_VIEW, label_visibility="collapsed")
+    if chosen == VIEWS[1]:
+        everything()
+    elif chosen == VIEWS[2]:
+        softmax_view()
+    elif chosen == VIEWS[3]:
+        views.two_prompts(live, logits, name_of)
+    elif chosen == VIEWS[4]:
+        views.no_answer(live, logits, probabilities, name_of)
+    else:
+        top_scores()
+
+
+def in_depth() -> None:
+    """Write the formula with this prompt's numbers."""
+    terms = lab.logit_terms(live.model.source, live.ids, int(best.ids[0]))
+    in_depth_words(live.model.architecture, terms, name_of(terms.token_id), scores.entropy_bits)
+
+
+def tasks() -> list[frame.Task]:
+    """Return what to try."""
+    chosen = selected()
+    rank = distribution.rank_of(logits, chosen)
+    top_share = float(np.max(probabilities))
+    return [
+        frame.Task(
+            "Find a prompt whose next token is almost certain: above 90 %.",
+            top_share > 0.9,
+            f"The top token, {markdown(name_of(int(best.ids[0])))}, has {percent(top_share)}.",
+        ),
+        frame.Task(
+            "Find a prompt that leaves more than 200 effective choices.",
+            distribution.effective_choices(scores.entropy_bits) > 200,
+            f"Now it is {distribution.effective_choices(scores.entropy_bits):,.1f}.",
+        ),
+        frame.Task(
+            "Look up a token that the model puts below rank 40,000.",
+            rank > 40_000,
+            f"{markdown(name_of(chosen))} is number {rank:,}.",
+        ),
+    ]
+
+
+frame.views(visual, in_depth, tasks)

@@ -1,0 +1,103 @@
+"""The whole pipeline in one picture, one token at a time."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from components.kit.text import markdown
+from components.kit.written import written_line
+from components.link import state, widgets
+from components.overview.flow import overview_flow
+from components.overview.recorded import recorded_run
+from components.shell.stages import STAGES, stage
+from engine.basics.errors import EngineError
+from engine.overview.facts import Overview
+from pages.frame import frame
+from pages.frame.live import Live
+from pages.frame.loading import loaded_model
+from pages.overview import writing
+
+LINKS = [entry.key for entry in STAGES if entry.key != "overview"]
+WRITE = 20
+WRITING = "tokens_to_write"
+PROBLEM = "writing_problem"
+
+
+def picture(facts: Overview, *, recorded: bool = False) -> None:
+    """Draw the pipeline; a click on a card opens that stage's page."""
+    guards = bool(st.session_state.get(state.SHOW_GUARDS))
+    opened = overview_flow(facts, stages=LINKS, guards=guards, recorded=recorded)
+    if opened is not None:
+        st.switch_page(stage(opened).page, query_params={})  # see frame._strip
+
+
+def controls(live: Live, facts: Overview) -> None:
+    """Draw the buttons under the picture."""
+    over = writing.ended(live) or writing.room(live) <= 0
+    with st.container(horizontal=True, vertical_alignment="center", key="controls"):
+        st.button(
+            "Next token",
+            key="next_token",
+            type="primary",
+            icon=":material/skip_next:",
+            disabled=over,
+            on_click=writing.append,
+            args=(live, facts.sampling.drawn.id),
+        )
+        st.button(
+            f"Write {WRITE}",
+            key="write_more",
+            icon=":material/edit:",
+            disabled=over,
+            on_click=lambda: st.session_state.update({WRITING: WRITE}),
+        )
+        st.button(
+            "Start over", key="start_over", icon=":material/replay:", on_click=writing.start_over
+        )
+        widgets.toggle("Where could a guardrail stand?", key=state.SHOW_GUARDS)
+
+
+def text_line(live: Live) -> str:
+    """Return the text so far, as HTML."""
+    data = live.model.tokenizer.bytes_of
+    return written_line(
+        live.request.prompt, [(token_id, data(token_id)) for token_id in writing.written(live)]
+    )
+
+
+def keep_writing(live: Live, count: int) -> None:
+    """Write `count` tokens, showing each as it comes; Stop ends it within a token."""
+    line = st.empty()
+    st.button("Stop", key="stop_writing", icon=":material/stop_circle:")
+    try:
+        for _ in writing.write(live, min(count, writing.room(live))):
+            line.html(text_line(live))
+    except EngineError as error:
+        st.session_state[PROBLEM] = str(error)
+    st.rerun()
+
+
+def say_what_ended(live: Live) -> None:
+    """Say why there is no next token, if there is none."""
+    problem = st.session_state.pop(PROBLEM, None)
+    if problem:
+        st.error(markdown(problem))
+    if writing.ended(live):
+        st.caption("The model wrote its end token, so the answer is over. Start over to go again.")
+    elif writing.room(live) <= 0:
+        st.caption("The text has reached the cap of the traced pages. Start over to go again.")
+
+
+request = frame.current_request()
+if loaded_model(request.source) is None:
+    picture(recorded_run()[0], recorded=True)
+live = frame.live_prompt()
+facts = live.overview(writing.written(live), writing.next_number(live))
+picture(facts)
+# Taken out at once: when Stop or another page ends this run, the next one must not go on writing.
+count = st.session_state.pop(WRITING, 0)
+if count:
+    keep_writing(live, count)
+st.html(text_line(live))
+controls(live, facts)
+say_what_ended(live)

@@ -1,1 +1,0 @@
-"""Page scripts of one section of the pipeline."""

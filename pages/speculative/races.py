@@ -1,0 +1,151 @@
+"""Races of speculative against plain decoding, kept for this session."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from components.speculative.pay import DISTILLED, EARLY_EXIT, LOOKUP
+from pages.frame.live import Live
+from pages.frame.loading import allowed_sources, wait_for_model
+
+if TYPE_CHECKING:
+    from engine.speculative.distilled import DistilledParts
+    from engine.speculative.drafts import Draft
+    from engine.speculative.race import Lap, Pay
+
+RACE = "draft_race"
+RACING = "race_wanted"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which draft guesses how many tokens."""
+
+    kind: str
+    """`LOOKUP`, `EARLY_EXIT`, `DISTILLED`, or the source of another model."""
+    layers: int
+    """Of an early exit."""
+    k: int
+    budget: int
+
+    @property
+    def label(self) -> str:
+        """What a legend calls the draft."""
+        exit_layers = f"{EARLY_EXIT}, {self.layers} layers"
+        return exit_layers if self.kind == EARLY_EXIT else self.kind
+
+
+def kinds(live: Live) -> list[str]:
+    """Return the drafts that there are for this model.
+
+    The distilled one was trained for the default model; other models count if the operator allows
+    them.
+    """
+    from engine.speculative.distilled import fits
+
+    others = [source for source in allowed_sources() if source != live.model.source]
+    return [LOOKUP, EARLY_EXIT, *([DISTILLED] if fits(live.model) else []), *others]
+
+
+def make(live: Live, choice: Choice) -> Draft:
+    """Return a new draft for one run.
+
+    Raises:
+        EngineError: The other model has another vocabulary.
+    """
+    from engine.speculative.distilled import DistilledDraft
+    from engine.speculative.drafts import ModelDraft, PromptLookup
+    from engine.speculative.early_exit import early_exit
+
+    vocabulary = live.model.architecture.vocabulary
+    if choice.kind == LOOKUP:
+        return PromptLookup(vocabulary, live.model.stop_ids)
+    if choice.kind == EARLY_EXIT:
+        return ModelDraft(early_exit(live.model, choice.layers), vocabulary)
+    if choice.kind == DISTILLED:
+        return DistilledDraft(live.model, _parts(live.model.source))
+    return ModelDraft(wait_for_model(choice.kind), vocabulary)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _parts(source: str) -> DistilledParts:
+    from engine.speculative.distilled import load_parts
+
+    return load_parts(wait_for_model(source))
+
+
+def laps(live: Live, choice: Choice) -> tuple[Lap, ...]:
+    """Return the last race if it was this one, else nothing."""
+    request, found = st.session_state.get(RACE, (None, ()))
+    return found if request == _request(live, choice) else ()
+
+
+def last(live: Live) -> tuple[tuple[Lap, ...], int]:
+    """Return the last race on this prompt, whatever its draft, and its k."""
+    request, found = st.session_state.get(RACE, (None, ()))
+    if request is None or request[:2] != (live.model.source, live.ids):
+        return (), 0
+    return found, request[-1]
+
+
+def summed(found: tuple[Lap, ...], k: int) -> Pay | None:
+    """Return what a race says about speed, if it is long enough."""
+    from engine.speculative.race import pay
+
+    return pay(found, k) if found else None
+
+
+def same_text(found: tuple[Lap, ...]) -> bool:
+    """Say whether both ways wrote the same tokens."""
+    fast, slow = _texts(found)
+    return fast == slow
+
+
+def parts_at(found: tuple[Lap, ...]) -> int | None:
+    """Return the first place where the two texts differ; None where one goes on the other."""
+    pairs = zip(*_texts(found), strict=False)
+    return next((place for place, (fast, slow) in enumerate(pairs) if fast != slow), None)
+
+
+def _texts(found: tuple[Lap, ...]) -> tuple[list[int], list[int]]:
+    fast = [token_id for lap in found if lap.round for token_id in lap.round.ids]
+    return fast, [step.id for lap in found for step in lap.steps]
+
+
+def racing(live: Live, choice: Choice) -> Generator[Lap, None, None]:
+    """Begin a race of a new draft against plain decoding on this prompt."""
+    from engine.speculative.race import race
+
+    return race(
+        live.model,
+        make(live, choice),
+        live.ids,
+        live.settings,
+        k=choice.k,
+        max_new_tokens=choice.budget,
+        seed=live.seed,
+    )
+
+
+def run(live: Live, choice: Choice) -> Iterator[tuple[Lap, ...]]:
+    """Race; keep each lap as it comes and yield all so far."""
+    found: tuple[Lap, ...] = ()
+    with contextlib.closing(racing(live, choice)) as laps_to_come:
+        for lap in laps_to_come:
+            found += (lap,)
+            st.session_state[RACE] = (_request(live, choice), found)
+            yield found
+
+
+def run_of(live: Live) -> tuple[Any, ...]:
+    """Return what every run on this prompt depends on, whatever its draft."""
+    return live.model.source, live.ids, live.settings, live.seed
+
+
+def _request(live: Live, choice: Choice) -> tuple[Any, ...]:
+    return *run_of(live), choice.kind, choice.layers, choice.budget, choice.k

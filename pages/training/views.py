@@ -1,0 +1,237 @@
+"""The lessons of the training page that train something: a sentence, a preference, from nothing."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from components.kit.chart import chart
+from components.kit.mosaic import downsampled, mosaic
+from components.kit.text import visible
+from components.link import state, widgets
+from components.training import depth, view
+from pages.frame import lab
+from pages.frame.live import Live
+from pages.guardrails.answers import job_button
+from pages.training import session
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from engine.model.model import LanguageModel
+    from engine.training.from_nothing import TinyStep
+    from engine.training.preference import PreferenceStep
+    from engine.training.sentence import LearnStep
+
+TINY_STEPS = 1000
+DRAWN_EVERY = 50
+PAIR = (
+    (state.DPO_PROMPT, "The prompt", "Say hello to me."),
+    (state.DPO_PREFERRED, "The answer to prefer", "Good day to you."),
+    (state.DPO_OTHER, "The other one", "Hello! How can I help you today?"),
+)
+"""The texts of the preference: key, label, what stands there at first."""
+
+
+def tokens_of(live: Live, text: str) -> tuple[int, ...]:
+    """Return a plain text's ids."""
+    return tuple(token.id for token in live.model.tokenizer.encode(text))
+
+
+def names_of(live: Live, ids: tuple[int, ...]) -> list[str]:
+    """Return the tokens' texts, made visible."""
+    return [visible(live.model.tokenizer.bytes_of(token_id), limit=16) for token_id in ids]
+
+
+def learn(live: Live) -> None:
+    """Teach one sentence and show the competing answers after each step."""
+    start, answer, steps, rate = _sentence()
+    prompt = tokens_of(live, start.rstrip())
+    answer_ids = tokens_of(live, " " + answer.strip()) if answer.strip() else ()
+    if not prompt or not answer_ids:
+        st.info("Type both the beginning and the end of a sentence.")
+        return
+    best = lab.scores(live.model.source, prompt).best.ids
+    watched = session.unique([answer_ids[0], *best], 4)
+    key = (live.model.source, prompt, answer_ids, steps, rate)
+    place = st.empty()
+    with st.container(horizontal=True):
+        asked = job_button(f"Teach it this sentence, {steps} times", key="teach", primary=True)
+        st.button(
+            "Forget",
+            key="forget",
+            icon=":material/replay:",
+            on_click=session.forget,
+            args=("learn",),
+        )
+    if asked:
+        _run_learning(live, key, watched, place)
+    result = session.kept("learn", key)
+    names = names_of(live, watched)
+    with place.container():
+        if result:
+            view.learn_curves(names, result, key="learn")
+        else:
+            shares = lab.scores(live.model.source, prompt).probabilities
+            view.next_table(names, [float(shares[i]) for i in watched], [])
+    if result:
+        view.facts_table(depth.FACTS, result)
+    st.caption(depth.CAPTIONS["learn"])
+
+
+def _sentence() -> tuple[str, str, int, float]:
+    """Draw the sentence in its two parts, and the settings."""
+    row = st.columns([2, 1, 2.2], vertical_alignment="bottom")
+    start, answer = depth.SENTENCE
+    with row[0]:
+        start = widgets.text("The sentence begins", start, key=state.LEARN_START)
+    with row[1]:
+        answer = widgets.text("and ends", answer, key=state.LEARN_ANSWER)
+    with row[2]:
+        steps, rate = session.settings(state.LEARN_STEPS, state.LEARN_RATE)
+    return start, answer, steps, rate
+
+
+def _run_learning(
+    live: Live, key: tuple[Any, ...], watched: tuple[int, ...], place: DeltaGenerator
+) -> None:
+    """Run the steps, drawing each one."""
+    from engine.training.sentence import Fact
+    from engine.training.sentence import learn as learn_sentence
+
+    _, prompt, answer_ids, steps, rate = key
+    facts = []
+    for text, answer in depth.FACTS:
+        ids = tokens_of(live, text)
+        facts.append(Fact(text, ids, tokens_of(live, answer)[0]))
+    names = names_of(live, watched)
+    done: list[LearnStep] = []
+    run = partial(learn_sentence, live.model, prompt, answer_ids, facts=facts)
+
+    def show(state: LearnStep) -> None:
+        done.append(state)
+        with place.container():
+            view.learn_curves(names, done, key=f"learn_{state.step}")
+
+    if session.follow(lambda: run(steps=steps, learning_rate=rate, watched=watched), show):
+        session.keep("learn", key, tuple(done))
+
+
+def preference(live: Live) -> None:
+    """Prefer one answer to another and show how the distribution moves."""
+    texts = []
+    for column, field in zip(st.columns(3), PAIR, strict=True):
+        with column:
+            texts.append(widgets.text(field[1], field[2], key=field[0]))
+    left, right = st.columns([2, 1])
+    with left:
+        steps, rate = session.settings(state.DPO_STEPS, state.DPO_RATE)
+    with right:
+        beta = float(widgets.slider(state.limit(state.DPO_BETA)))
+    tokenizer = live.model.tokenizer
+    chat = tokenizer.has_chat
+    turn = [{"role": "user", "content": texts[0]}]
+    prompt = tuple(tokenizer.chat(turn)) if chat else tokens_of(live, texts[0])
+    answers = [tokens_of(live, text if chat else " " + text.strip()) for text in texts[1:]]
+    best = lab.scores(live.model.source, prompt).best.ids if prompt else ()
+    watched = session.unique([*(ids[0] for ids in answers if ids), *best], 5)
+    key = (live.model.source, prompt, *answers, steps, rate, beta)
+    place = st.empty()
+    if job_button(f"Prefer it, {steps} steps", key="prefer", primary=True):
+        _run_preference(live, key, watched, place)
+    result = session.kept("preference", key)
+    if result:
+        with place.container():
+            view.preference_curves(result, key="dpo")
+        view.next_table(names_of(live, watched), result[0].watched, result[-1].watched)
+    st.caption(depth.CAPTIONS["preference"])
+
+
+def _run_preference(
+    live: Live, key: tuple[Any, ...], watched: tuple[int, ...], place: DeltaGenerator
+) -> None:
+    """Run the steps, drawing each one."""
+    from engine.training.preference import prefer
+
+    _, prompt, chosen, rejected, steps, rate, beta = key
+    run = partial(prefer, live.model, prompt, chosen, rejected, beta=beta)
+    done: list[PreferenceStep] = []
+
+    def show(state: PreferenceStep) -> None:
+        done.append(state)
+        with place.container():
+            view.preference_curves(done, key=f"dpo_{state.step}")
+
+    if session.follow(lambda: run(steps=steps, learning_rate=rate, watched=watched), show):
+        session.keep("preference", key, tuple(done))
+
+
+def from_nothing(live: Live) -> None:
+    """Train a tiny transformer from random weights and look inside it."""
+    asked = job_button(f"Train a new one, {TINY_STEPS:,} steps", key="tiny", primary=True)
+    place = st.empty()
+    if asked:
+        _run_tiny(live.seed, place)
+    result = session.kept("tiny", live.seed)
+    if result:
+        losses, samples, models, chance = result
+        with place.container():
+            view.tiny_result(losses, samples, chance, key="tiny")
+        _tiny_patterns(models)
+    else:
+        place.markdown(
+            "#### About 100,000 random numbers become a model that writes rhymes, in about a minute"
+        )
+    st.caption(depth.CAPTIONS["tiny"])
+
+
+def _run_tiny(seed: int, place: DeltaGenerator) -> None:
+    """Train it, drawing the curve from time to time; Stop keeps what there is."""
+    from engine.training import from_nothing as tiny
+
+    text = tiny.rhymes()
+    chance = math.log(len(set(text)))
+    losses: dict[int, float] = {}
+    samples: dict[int, str] = {}
+    models: dict[int, LanguageModel] = {}
+    bar = st.progress(0.0, text="Training …")
+
+    def show(state: TinyStep) -> None:
+        losses[state.step] = state.loss
+        bar.progress(state.step / TINY_STEPS, text=f"Step {state.step:,}")
+        if state.model is not None and state.sample is not None:
+            samples[state.step] = state.sample
+            models[state.step] = state.model
+        if state.step % DRAWN_EVERY == 0 or state.model is not None:
+            session.keep("tiny", seed, (dict(losses), samples, models, chance))
+            with place.container():
+                view.tiny_result(losses, samples, chance, key=f"tiny_{state.step}")
+
+    session.follow(lambda: tiny.train(text, steps=TINY_STEPS, seed=seed), show)
+    bar.empty()
+
+
+def _tiny_patterns(models: dict[int, LanguageModel]) -> None:
+    """Draw all heads of the tiny model at the chosen step, on a line of the rhymes."""
+    import numpy as np
+
+    from engine.tracing.trace import trace
+
+    steps = list(models)
+    step = st.segmented_control(
+        "Look inside it after step", steps, default=steps[-1], key="tiny_step", required=True
+    )
+    model = models[step]
+    line = "Twinkle, twinkle, little star,"
+    seen = trace(model, [token.id for token in model.tokenizer.encode(line)])
+    layers = model.architecture.layers
+    tiles = np.stack([downsampled(seen.pattern(layer), 32) for layer in range(layers)])
+    title = f"After {step:,} steps: its {layers * tiles.shape[1]} heads on a line of the rhymes"
+    chart(
+        mosaic(tiles, title=title, key="tiny_heads", height=420),
+        key="tiny_heads",
+        alt=f"{title}, {line} One tile a head, a row of tiles a layer.",
+    )

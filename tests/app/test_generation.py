@@ -1,0 +1,121 @@
+"""The generation page without a browser: runs, branches, settings that change, closer looks."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine.generation.branches import Tree
+
+LINK = {"prompt": "The cat sat on the", "max_new_tokens": "6", "temperature": "1.5"}
+
+
+def said(at):
+    kinds = ("markdown", "caption", "warning", "error")
+    return "\n".join(element.value for kind in kinds for element in at.get(kind))
+
+
+def tree(at) -> Tree:
+    (found,) = at.session_state["answers"].values()
+    return found
+
+
+@pytest.fixture
+def page(open_app):
+    return open_app("generation", **LINK)
+
+
+def test_a_run_writes_up_to_its_budget_and_says_so(page):
+    assert "Nothing is written yet" in said(page)
+    page.button(key="write").click().run()
+    assert not page.exception
+    path = tree(page).path(0)
+    assert path[-1].step.stop_reason in {"token budget", "end token"}
+    assert len(path) <= 6
+    assert f"{len(path)} token" in said(page)
+    assert page.slider(key="answer_step").value == len(path)
+
+
+def test_settings_that_change_later_change_nothing_that_was_written(page):
+    page.button(key="write").click().run()
+    before = tree(page).path(0)
+    page.slider(key="temperature").set_value(0.0).run()
+    assert tree(page).path(0) == before
+    assert "Written with temperature 1.5" in said(page)
+    page.button(key="write_new").click().run()
+    assert len(tree(page).branches) == 2
+    assert "Written with temperature 0," in said(page)
+
+
+def test_writing_on_goes_on_where_it_ended(open_app):
+    page = open_app("generation", **LINK | {"seed": "3"})
+    page.button(key="write").click().run()
+    first = tree(page).ids(0)
+    page.button(key="write").click().run()
+    assert tree(page).ids(0)[: len(first)] == first
+    assert len(tree(page).ids(0)) > len(first)
+
+
+def test_the_answers_come_back_with_their_prompt(page):
+    page.button(key="write").click().run()
+    ids = tree(page).ids(0)
+    page.text_area(key="prompt").set_value("Why is the sea blue?").run()
+    assert "Nothing is written yet" in said(page)
+    page.text_area(key="prompt").set_value(LINK["prompt"]).run()
+    assert tree(page).ids(0) == ids
+    page.button(key="forget").click().run()
+    assert "Nothing is written yet" in said(page)
+
+
+def test_a_stop_string_ends_the_text(page):
+    page.button(key="write").click().run()
+    text = "".join(part.step.text for part in tree(page).path(0))
+    stop = next(
+        character for character in text if character.isprintable() and character not in "|\\ "
+    )
+    page.text_input(key="stop").set_value(stop).run()
+    page.button(key="write_new").click().run()
+    last = tree(page).path(1)[-1].step
+    assert last.stop_reason == "stop string"
+    assert stop not in "".join(part.step.text for part in tree(page).path(1))
+    assert "Ended by a stop string" in said(page)
+    assert page.button(key="write").disabled
+
+
+def test_each_closer_look_runs(page):
+    page.button(key="write").click().run()
+    for look in ("Surprise", "Detokenizer", "Streaming to a client", "Take it away", "Branches"):
+        page.segmented_control(key="closer").set_value(look).run()
+        assert not page.exception, look
+    page.segmented_control(key="closer").set_value("Cost of each step").run()
+    page.button(key="measure").click().run()
+    assert not page.exception
+    assert "Both ways put the same token first" in said(page)
+
+
+def test_the_tasks_are_checked_on_what_was_written(page):
+    page.button(key="write").click().run()
+    reasons = {part.step.stop_reason for part in tree(page).path(0)} - {None}
+    page.session_state["view"] = "Try this"
+    page.run()
+    assert next(iter(reasons)) in said(page)
+
+
+def test_a_budget_in_the_link_that_cannot_be_is_put_right(open_app):
+    page = open_app("generation", max_new_tokens="100000")
+    assert page.slider(key="max_new_tokens").value == 200
+
+
+def test_the_link_carries_the_run(page):
+    assert json.dumps(dict(page.query_params)).count("max_new_tokens") == 1
+
+
+def test_an_example_sets_prompt_and_settings(page):
+    page.button(key="write").click().run()
+    page.segmented_control(key="closer").set_value("Detokenizer").run()
+    page.button(key="example_2").click().run()
+    assert not page.exception
+    assert page.text_area(key="prompt").value.startswith("one, two, three")
+    assert page.text_input(key="stop").value == "e, te"
+    assert page.slider(key="temperature").value == 0

@@ -1,0 +1,130 @@
+"""What the embedding page says and draws, from plain numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from components.embedding import depth, lookup, order, rope, ways
+from components.kit.chart import payload
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    differences: np.ndarray
+    distance: float = 0.1
+    first_top: int = 1
+    first_probability: float = 0.5
+    second_top: int = 2
+    second_probability: float = 0.4
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    with_position: Effect
+    without_position: Effect
+    same_tokens: bool = True
+    only_first: tuple[int, ...] = ()
+    only_second: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    ids: np.ndarray = field(default_factory=lambda: np.array([4, 5, 6]))
+    asked: np.ndarray = field(default_factory=lambda: np.array([True, True, False]))
+    points: np.ndarray = field(default_factory=lambda: np.zeros((3, 2), dtype=np.float32))
+    explained: np.ndarray = field(default_factory=lambda: np.array([0.5, 0.25]))
+
+
+def comparison(on, off):
+    return Comparison(Effect(np.array(on)), Effect(np.array(off)))
+
+
+def title(figure):
+    return figure.layout.title.text.replace("&#37;", "%")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (7.3e-8, "7e-08"), (0.064, "6.4 %"), (0.0011, "0.11 %"), (1.2, "120 %")],
+)
+def test_small_differences_stay_readable(value, text):
+    assert order.share(value) == text
+
+
+def test_the_order_figure_says_both_numbers():
+    found = comparison([0.064, 0.1], [7e-8, 0.14])
+    assert "6.4 %" in title(order.figure(found, "RoPE"))
+    assert "7e-08" in title(order.figure(found, "RoPE"))
+    said = order.explanation(found, "RoPE")
+    assert "which is rounding" in said
+    assert "14 %" in said
+
+
+def test_what_is_no_rounding_is_not_called_rounding():
+    assert "rounding" not in order.explanation(comparison([0.1], [0.01]), "RoPE")
+
+
+def test_the_most_alike_pair_is_named_and_equal_tokens_are_not():
+    cosines = np.array([[1, 1, 0.2], [1, 1, 0.3], [0.2, 0.3, 1]], dtype=np.float32)
+    said = title(lookup.cosine_figure(cosines, [b"a", b"a", b"<b>"], 0, "k"))
+    assert "0.30" in said
+    assert "<b>" not in said
+    alone = lookup.cosine_figure(np.ones((1, 1)), [b"a"], 0, "k")
+    assert title(alone) == "All tokens of the prompt are the same"
+
+
+def test_the_map_marks_the_chosen_token_and_says_how_flat_it_is():
+    figure = lookup.map_figure(Map(), [b"a", b"b", b"<i>"], 5, "k")
+    assert "75 %" in title(figure)
+    colours = figure.data[0].marker.color
+    assert len(set(colours)) == 3
+    assert not any("<i>" in name for name in figure.data[0].text)
+
+
+def test_angles_are_written_in_degrees():
+    assert rope.degrees(math.pi) == "180°"
+    assert rope.degrees(0) == "0°"
+    assert rope.degrees(0.0001) == "0.0057°"
+
+
+def test_the_mean_score_names_the_best_distance_that_several_pairs_back():
+    means = np.array([1.0, 3.0, 2.0, 9.0], dtype=np.float32)
+    counts = np.array([40, 30, 20, 1])
+    said = title(rope.mean_figure(means, counts, layer=1, head=2, key="k"))
+    assert "1 token back (3.00)" in said
+    hidden = rope.mean_figure(np.array([1.0, np.nan]), np.array([5, 0]), layer=0, head=0, key="k")
+    assert "the token itself" in title(hidden)
+
+
+def test_entries_are_spread_over_the_whole_width():
+    values = np.arange(200, dtype=np.float32)[None]
+    shown = ways.spread(values, 48)
+    assert shown.shape == (1, 48)
+    assert (shown[0, 0], shown[0, -1]) == (0, 199)
+    assert ways.spread(values[:, :5], 48).shape == (1, 5)
+
+
+def test_figures_of_the_longest_prompt_stay_small():
+    rng = np.random.default_rng(0)
+    pieces = [b" token"] * 256
+    angles = rng.uniform(0, 900, (256, 32))
+    cosines = rng.uniform(-1, 1, (256, 256)).astype(np.float32)
+    for figure in (
+        rope.angle_figure(angles, pieces, token=3, pair=2, key="k"),
+        lookup.cosine_figure(cosines, pieces, 0, "k"),
+        ways.table_figure(cosines[:64, :48], title="t", key="k"),
+    ):
+        assert payload(figure) <= 300_000
+
+
+def test_the_tasks_are_met_by_what_they_ask_for():
+    waves = np.array([6.0, 5000.0])
+    strong = comparison([0.2, 0.1], [1e-8, 0.1])
+    other = Comparison(Effect(np.array([0.2])), Effect(np.array([0.2])), same_tokens=False)
+    assert [task[1] for task in depth.tasks(strong, waves, 0.3)] == [True, True, False]
+    assert [task[1] for task in depth.tasks(other, None, 0.5)] == [False, False]
+    assert [task[1] for task in depth.tasks(None, None, 0.5)] == [False, False]

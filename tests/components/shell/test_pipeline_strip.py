@@ -1,0 +1,46 @@
+"""The pipeline strip's payload and how it comes to the page."""
+
+from streamlit.testing.v1 import AppTest
+
+from components.shell.pipeline_strip import StageChip, payload
+
+CHIPS = [
+    StageChip("tokenizer", "Tokenizer", "6 tokens"),
+    StageChip("lm_head", "LM head", "top: <b>·Paris</b> 77 %", current=True),
+]
+
+
+def test_payload_keeps_text_literal_and_marks_the_current_stage():
+    assert payload(CHIPS) == {
+        "chips": [
+            {
+                "key": "tokenizer",
+                "label": "Tokenizer",
+                "fact": "6 tokens",
+                "current": False,
+                "guard": False,
+            },
+            {
+                "key": "lm_head",
+                "label": "LM head",
+                "fact": "top: <b>·Paris</b> 77 %",
+                "current": True,
+                "guard": False,
+            },
+        ]
+    }
+
+
+def test_strip_is_drawn_and_nothing_is_chosen_before_a_click():
+    def script():
+        import streamlit as st
+
+        from components.shell.pipeline_strip import StageChip, pipeline_strip
+
+        chosen = pipeline_strip([StageChip("a", "A", "1"), StageChip("b", "B", "2", current=True)])
+        st.text(repr(chosen))
+
+    at = AppTest.from_function(script, default_timeout=60).run()
+
+    assert not at.exception
+    assert at.text[0].value == "None"

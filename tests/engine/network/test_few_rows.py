@@ -1,0 +1,150 @@
+"""The products over few rows give what `F.linear` gives; swapping them in changes only the time."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from engine.model.runtime import set_threads
+from engine.network.few_rows import (
+    MOST_ROWS,
+    MOST_THREADS,
+    FewRowsLinear,
+    compiled_product,
+    turned_product,
+    use_few_rows,
+    use_stock_linear,
+)
+from engine.network.few_rows_kernel import multiply
+from tests.tiny import tiny_network
+
+
+@pytest.fixture(params=[MOST_THREADS, MOST_THREADS + 1])
+def threads(request):
+    """Above this number of threads another product is used."""
+    before = torch.get_num_threads()
+    set_threads(request.param)
+    yield request.param
+    set_threads(before)
+
+
+def layer(bias: bool, *, seed: int = 0) -> nn.Linear:
+    generator = torch.Generator().manual_seed(seed)
+    linear = nn.Linear(96, 80, bias=bias)
+    for parameter in linear.parameters():
+        parameter.data = torch.randn(parameter.shape, generator=generator) / 10
+    return linear
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("rows", range(1, MOST_ROWS + 2))
+@torch.inference_mode()
+def test_equals_linear(rows, bias, threads):
+    linear = layer(bias)
+    x = torch.randn(rows, 96, generator=torch.Generator().manual_seed(rows))
+    expected = functional.linear(x, linear.weight, linear.bias)
+    use_few_rows(linear)
+    assert (linear(x) - expected).abs().max() <= 1e-5
+
+
+@pytest.mark.parametrize("outs", [1, 2, 3, 80, 81])
+@pytest.mark.parametrize("ins", [1, 7, 8, 96, 577])
+@pytest.mark.parametrize("rows", range(1, MOST_ROWS + 1))
+@torch.inference_mode()
+def test_each_product_equals_the_sum_in_float64(rows, ins, outs):
+    generator = torch.Generator().manual_seed(rows)
+    x, weight = torch.randn(rows, ins, generator=generator), torch.randn(outs, ins)
+    exact = x.double() @ weight.double().T
+    for product in (turned_product(x, weight), compiled_product(x, weight)):
+        assert product.shape == (rows, outs)
+        assert (product - exact).abs().max() <= 1e-5 * ins**0.5
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 9])
+def test_the_loop_writes_every_place_and_only_those(rows):
+    """Integers are exact in float32, so the sums are too; the frame around must stay as it was."""
+    w = np.arange(7 * 3, dtype=np.float32).reshape(7, 3)
+    x = np.arange(rows * 3, dtype=np.float32).reshape(rows, 3)
+    framed = np.full((rows + 2, 7), -1, dtype=np.float32)
+    multiply(w, x, framed[1:-1])
+    assert np.array_equal(framed[1:-1], x @ w.T)
+    assert (framed[[0, -1]] == -1).all()
+
+
+@pytest.mark.parametrize("shape", [(96,), (1, 5, 96), (2, 3, 96), (4, 1, 96), (0, 96), (2, 40, 96)])
+@torch.inference_mode()
+def test_equals_linear_in_every_shape(shape, threads):
+    linear = layer(bias=True)
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(1))
+    expected = functional.linear(x, linear.weight, linear.bias)
+    use_few_rows(linear)
+    result = linear(x)
+    assert result.shape == expected.shape
+    assert torch.allclose(result, expected, rtol=0, atol=1e-5)
+
+
+@torch.inference_mode()
+def test_input_need_not_be_contiguous(threads):
+    linear = layer(bias=False)
+    x = torch.randn(96, 4, generator=torch.Generator().manual_seed(2)).t()
+    expected = functional.linear(x, linear.weight)
+    use_few_rows(linear)
+    assert (linear(x) - expected).abs().max() <= 1e-5
+
+
+@pytest.mark.parametrize("family", ["llama", "phi3"])
+@pytest.mark.parametrize("tokens", [1, 4, 16, 40])
+@torch.inference_mode()
+def test_a_network_gives_the_same_logits(family, tokens, threads):
+    network = tiny_network(family)
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    ids = torch.arange(tokens)[None]
+    stock = network(input_ids=ids).logits
+    use_few_rows(network)
+    assert any(type(module) is FewRowsLinear for module in network.modules())
+    assert (network(input_ids=ids).logits - stock).abs().max() <= 1e-4
+    after = network.state_dict()
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    use_stock_linear(network)
+    assert all(type(module) is not FewRowsLinear for module in network.modules())
+    assert torch.equal(network(input_ids=ids).logits, stock)
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+def test_gradients_flow_where_they_are_wanted(rows, threads):
+    linear = layer(bias=True)
+    use_few_rows(linear)
+    x = torch.randn(rows, 96, requires_grad=True)
+    linear(x).sum().backward()
+    assert torch.allclose(x.grad, linear.weight.sum(dim=0).expand(rows, -1), atol=1e-5)
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+def test_a_weight_may_change_in_the_layer_and_in_its_copy(rows, threads):
+    linear = layer(bias=False)
+    use_few_rows(linear)
+    x = torch.randn(rows, 96)
+    with torch.no_grad():
+        before, twin = linear(x), copy.deepcopy(linear)
+        twin.weight.mul_(2)
+        assert torch.allclose(twin(x), 2 * before, atol=1e-5)
+        linear.weight = nn.Parameter(3 * linear.weight)
+        assert torch.allclose(linear(x), 3 * before, atol=1e-5)
+
+
+def test_only_plain_float32_linear_layers_are_swapped():
+    class Own(nn.Linear):
+        pass
+
+    turned = nn.Linear(4, 4)
+    turned.weight = nn.Parameter(turned.weight.detach().t())
+    network = nn.Sequential(nn.Linear(4, 4), Own(4, 4), nn.Linear(4, 4).to(torch.bfloat16), turned)
+    use_few_rows(network)
+    kinds = [FewRowsLinear, Own, nn.Linear, nn.Linear]
+    assert [type(module) for module in network] == kinds

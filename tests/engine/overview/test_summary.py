@@ -1,0 +1,209 @@
+"""The overview's facts against their trace, and the recording against the model."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from components.overview.recorded import SEED, SETTINGS, recorded_run
+from engine.basics.errors import EngineError
+from engine.generation.loop import generate, uniforms
+from engine.interpret.lens import lens
+from engine.overview.facts import Overview
+from engine.overview.summary import _last_rows, summarise, telling_head
+from engine.sampling.chain import SamplingSettings, draw, run_chain
+from engine.tracing.trace import trace
+from tests.tiny import FAMILIES
+
+PROMPT = "Why is the sky blue? Why is the sea"
+
+
+@pytest.fixture
+def passed(tiny_model):
+    def run(family="llama", text=PROMPT):
+        model = tiny_model(family)
+        return model, trace(model, [token.id for token in model.tokenizer.encode(text)])
+
+    return run
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_facts_agree_with_the_trace(passed, family):
+    model, seen = passed(family)
+    settings = SamplingSettings(temperature=0.8, top_p=0.9)
+    facts = summarise(model, seen, settings, 0.4)
+    count = len(seen.ids)
+
+    assert [token.id for token in facts.tokens] == list(seen.ids)
+    assert facts.text == PROMPT
+    assert facts.generated == ""
+    pattern = seen.pattern(facts.head.layer)[facts.head.head]
+    np.testing.assert_allclose(
+        facts.head.pattern, pattern[facts.head.first :, facts.head.first :], atol=1e-4
+    )
+    assert facts.head.weight == pytest.approx(float(pattern[-1, facts.head.reads]), abs=1e-5)
+    assert facts.head.reads == 1 + int(pattern[-1, 1:].argmax())
+    norms = np.linalg.norm(seen.resid_post[-1][-1])
+    assert facts.residual_norms[-1] == pytest.approx(float(norms), abs=2e-3)
+    assert len(facts.residual_norms) == seen.architecture.layers + 1
+    assert facts.cache.bytes == 4 * (seen.k[:, :, :count].size + seen.v[:, :, :count].size)
+    assert facts.lens[-1].layers == seen.architecture.layers
+    assert facts.lens[-1].id == facts.candidates[0].id == int(seen.logits.argmax())
+    for fact in facts.lens:
+        assert fact.id == int(lens(seen, fact.layers, -1, top=1).ids[0])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_shortcut_to_the_last_rows_is_the_pattern(passed, family):
+    _, seen = passed(family)
+    for layer in range(seen.architecture.layers):
+        np.testing.assert_allclose(
+            _last_rows(seen, layer), seen.pattern(layer)[:, -12:], rtol=1e-5, atol=1e-6
+        )
+
+
+@pytest.mark.parametrize("u", [0.0, 0.31, 0.77, 0.999999])
+def test_the_bar_is_the_draw(passed, u):
+    model, seen = passed()
+    settings = SamplingSettings(temperature=1.3, top_k=40)
+    sampling = summarise(model, seen, settings, u).sampling
+    last = run_chain(seen.logits, settings, seen.ids)[-1]
+
+    assert sampling.drawn.id == draw(last.probabilities, u)
+    assert sampling.drawn.start - 1e-6 <= u <= sampling.drawn.end + 1e-6
+    assert sampling.survivors == int(last.kept.sum())
+    assert sampling.steps == ("top-k 40",)
+    for segment in sampling.segments:
+        share = float(last.probabilities[segment.id])
+        assert segment.end - segment.start == pytest.approx(share, abs=3e-6)
+    ends = [segment.end for segment in sampling.segments]
+    assert ends == sorted(ends)
+
+
+def test_what_the_model_wrote_is_told_apart_and_waits_for_whole_characters(tiny_model):
+    model = tiny_model("llama")
+    ids = [token.id for token in model.tokenizer.encode("the sky🙂")]
+    prompt_tokens = len(ids) - 4  # the emoji is four tokens, one a byte
+    seen = trace(model, ids[:-1])
+    settings = SamplingSettings(logit_bias={ids[-1]: 1000.0})
+
+    facts = summarise(model, seen, settings, 0.5, prompt_tokens=prompt_tokens)
+    assert (facts.text, facts.generated) == ("the sky", "")
+    assert facts.detokenizer.released == "🙂"
+
+    seen = trace(model, ids[:-2])
+    settings = SamplingSettings(logit_bias={ids[-2]: 1000.0})
+    facts = summarise(model, seen, settings, 0.5, prompt_tokens=prompt_tokens)
+    assert (facts.detokenizer.released, facts.detokenizer.waiting) == ("", "f09f99")
+
+
+def test_one_token_alone_has_an_overview_too(passed):
+    model, seen = passed(text="W")
+    facts = summarise(model, seen, SamplingSettings(temperature=0.0), 0.0)
+
+    assert facts.head.pattern == ((1.0,),)
+    assert (facts.head.reads, facts.head.weight, facts.head.offset) == (0, 1.0, None)
+    assert facts.sampling.survivors == 1
+
+
+def test_the_head_can_be_kept_and_must_exist(passed):
+    model, seen = passed()
+    facts = summarise(model, seen, SamplingSettings(), 0.5, head=(1, 2))
+    assert (facts.head.layer, facts.head.head) == (1, 2)
+    with pytest.raises(EngineError, match="99"):
+        summarise(model, seen, SamplingSettings(), 0.5, head=(99, 0))
+
+
+def test_the_telling_head_is_the_one_that_reads_the_token_before():
+    class Planted:
+        """A trace in which one head of eight reads one token back, and the rest the first token."""
+
+    count, size = 9, 16
+    seen = Planted()
+    seen.ids = tuple(range(count))
+    seen.architecture = type("A", (), {"layers": 2, "heads": 4})()
+    seen.scales, seen.softcaps = (1.0, 1.0), (None, None)
+    seen.masks = (np.tri(count, dtype=bool),) * 2
+    seen.k = np.broadcast_to(np.eye(count, size, dtype=np.float32), (2, 4, count, size))
+    seen.q = np.zeros((2, 4, count, size), dtype=np.float32)
+    seen.q[..., 0] = 9.0
+    seen.q[1, 2] = 9.0 * np.eye(count, size, k=-1, dtype=np.float32)
+
+    assert telling_head(seen) == (1, 2)
+
+
+def test_facts_survive_json(passed):
+    model, seen = passed()
+    facts = summarise(model, seen, SamplingSettings(), 0.5)
+
+    assert Overview.from_json(json.loads(json.dumps(facts.to_json()))) == facts
+    with pytest.raises(ValueError, match="lens"):
+        Overview.from_json({k: v for k, v in facts.to_json().items() if k != "lens"})
+    with pytest.raises(ValueError, match="type"):
+        Overview.from_json({**facts.to_json(), "prompt_tokens": "six"})
+
+
+def test_reading_a_recording_loads_no_torch():
+    code = (
+        "import sys, components.overview.recorded as r; r.recorded_run();"
+        "print(sorted({'torch', 'transformers'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.real
+def test_the_recording_is_what_the_engine_gives(real_model):
+    recorded = recorded_run()
+    ids = [token.id for token in real_model.tokenizer.encode(recorded[0].text, add_bos=True)]
+    fresh = summarise(
+        real_model, trace(real_model, ids), SETTINGS, uniforms(SEED, 1)[0], prompt_tokens=len(ids)
+    )
+
+    assert telling_head(trace(real_model, ids)) == (fresh.head.layer, fresh.head.head)
+    assert without_measures(fresh) == without_measures(recorded[0])
+    for mine, theirs in zip(measures(fresh), measures(recorded[0]), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=2e-3)
+
+
+@pytest.mark.real
+def test_the_recorded_tokens_are_what_generate_writes(real_model):
+    recorded = recorded_run()
+    ids = [token.id for token in recorded[0].tokens]
+    run = generate(real_model, ids, SETTINGS, max_new_tokens=4, seed=SEED)
+
+    assert [step.id for step in run] == [step.sampling.drawn.id for step in recorded[:4]]
+
+
+def measures(facts):
+    """Return what floating point may move a little from machine to machine."""
+    return [
+        facts.embedding.values,
+        facts.position.angles,
+        facts.head.pattern,
+        facts.residual_norms,
+        [fact.probability for fact in facts.lens],
+        [fact.logit for fact in facts.candidates],
+        [fact.probability for fact in facts.candidates],
+        [(part.start, part.end) for part in (*facts.sampling.segments, facts.sampling.drawn)],
+    ]
+
+
+def without_measures(facts):
+    """Return everything that must be equal to the letter."""
+    return (
+        facts.text,
+        facts.tokens,
+        facts.prompt_tokens,
+        facts.architecture,
+        facts.cache,
+        replace(facts.head, pattern=(), weight=0.0),
+        [(fact.layers, fact.id, fact.data) for fact in facts.lens],
+        [(fact.id, fact.data) for fact in facts.candidates],
+        (facts.sampling.u, facts.sampling.survivors, facts.sampling.drawn.id),
+        [part.id for part in facts.sampling.segments],
+        facts.detokenizer,
+    )

@@ -1,0 +1,128 @@
+"""Drafts: what they propose, the distribution that they say they drew from, and going back."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from engine.basics.errors import EngineError
+from engine.generation.loop import random_numbers
+from engine.kv_cache.cached_pass import CachedPass
+from engine.sampling.chain import SamplingSettings, draw, final_probabilities
+from engine.speculative.drafts import ModelDraft, PromptLookup, continuation
+from engine.speculative.early_exit import early_exit
+from tests.engine.runs import END, WARM, ids_of
+from tests.tiny import FAMILIES
+
+PLAIN = SamplingSettings()
+
+
+@pytest.mark.parametrize(
+    ("text", "k", "expected"),
+    [
+        ([1, 2, 3, 9, 1, 2, 3], 2, [9, 1]),
+        ([1, 2, 3, 9, 1, 2, 3], 9, [9, 1, 2, 3]),
+        ([1, 2, 3, 4], 3, []),
+        ([5, 5], 3, [5]),
+        ([7], 3, []),
+        # Of two places with the longest ending the later one counts.
+        ([1, 2, 8, 1, 2, 9, 1, 2], 1, [9]),
+        # A longer ending beats a later, shorter one.
+        ([3, 1, 2, 8, 2, 9, 3, 1, 2], 1, [8]),
+    ],
+)
+def test_lookup_finds_what_followed_before(text, k, expected):
+    assert continuation(text, k) == expected
+
+
+def test_lookup_is_certain_of_its_guess_and_stops_after_an_end_token():
+    draft = PromptLookup(10, frozenset({4}))
+    proposals = draft.propose([1, 2, 3, 4, 5, 1, 2], 4, PLAIN, random_numbers(0))
+    assert [one.id for one in proposals] == [3, 4]
+    assert all(one.q[one.id] == 1 and one.q.sum() == 1 for one in proposals)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_early_exit_with_all_layers_is_the_model(tiny_model, family):
+    model = tiny_model(family)
+    ids = ids_of(model, "The cat sat on the mat")
+    whole = early_exit(model, model.architecture.layers)
+    expected = CachedPass(model).advance(ids)
+    np.testing.assert_allclose(CachedPass(whole).advance(ids), expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_early_exit_is_the_final_norm_and_head_after_n_blocks(tiny_model, family):
+    model = tiny_model(family)
+    ids = ids_of(model, "The cat sat on the mat")
+    short = early_exit(model, 1)
+    with torch.inference_mode():
+        output = model.network(torch.tensor([ids]), output_hidden_states=True)
+        after_one = output.hidden_states[1][0, -1]
+        norm = model.network.base_model
+        last = getattr(norm, "norm", None) or getattr(norm, "ln_f", None) or norm.final_layer_norm
+        logits = model.network.get_output_embeddings()(last(after_one)).float()
+        cap = getattr(model.network.config, "final_logit_softcapping", None)
+        logits = torch.tanh(logits / cap) * cap if cap else logits
+    np.testing.assert_allclose(CachedPass(short).advance(ids), logits.numpy(), rtol=0, atol=1e-4)
+
+
+def test_an_early_exit_leaves_the_model_as_it_was(tiny_model):
+    model = tiny_model("llama")
+    ids = ids_of(model, "The cat")
+    before = CachedPass(model).advance(ids)
+    short = early_exit(model, 2)
+    CachedPass(short).advance(ids)
+    np.testing.assert_array_equal(CachedPass(model).advance(ids), before)
+    assert model.network.config.num_hidden_layers == model.architecture.layers
+    assert short.lock is model.lock
+    weights = {parameter.data_ptr() for parameter in model.network.parameters()}
+    assert {parameter.data_ptr() for parameter in short.network.parameters()} < weights
+
+
+@pytest.mark.parametrize("layers", [0, 4])
+def test_an_early_exit_that_cannot_be_is_named(tiny_model, layers):
+    with pytest.raises(EngineError, match=f"1 to 3 layers, but {layers}"):
+        early_exit(tiny_model("llama"), layers)
+
+
+def test_a_model_says_the_distribution_that_it_drew_from(tiny_model):
+    model = replace(tiny_model("qwen3"), stop_ids=frozenset())
+    context = ids_of(model, "The cat")
+    proposals = ModelDraft(model, 384).propose(context, 4, WARM, random_numbers(7))
+    uniform, text = random_numbers(7), list(context)
+    for one in proposals:
+        with torch.inference_mode():
+            logits = model.network(torch.tensor([text])).logits[0, -1].numpy()
+        q = final_probabilities(logits, WARM, text)  # the penalties see the guesses before it
+        np.testing.assert_allclose(one.q, q, rtol=0, atol=1e-4)
+        assert one.id == draw(q, uniform())
+        text.append(one.id)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_rejected_guesses_are_forgotten(tiny_model, family):
+    """Longer than the sliding windows of 8, where a cache with a window could not go back."""
+    model = replace(tiny_model(family), stop_ids=frozenset())
+    draft = ModelDraft(model, 384)
+    context = ids_of(model, "The cat sat on the mat and the dog")
+    draft.propose(context, 4, PLAIN, random_numbers(1))
+    other = [*context, 20, 30]
+    again = draft.propose(other, 3, PLAIN, random_numbers(2))
+    fresh = ModelDraft(model, 384).propose(other, 3, PLAIN, random_numbers(2))
+    assert [one.id for one in again] == [one.id for one in fresh]
+    for one, expected in zip(again, fresh, strict=True):
+        np.testing.assert_allclose(one.q, expected.q, rtol=0, atol=1e-4)
+
+
+def test_a_model_stops_guessing_after_its_end_token(tiny_model):
+    model = tiny_model("llama")
+    settings = SamplingSettings(logit_bias={END: 100.0})
+    proposals = ModelDraft(model, 384).propose([5, 6], 4, settings, random_numbers(0))
+    assert [one.id for one in proposals] == [END]
+
+
+def test_another_vocabulary_is_refused(tiny_model):
+    with pytest.raises(EngineError, match="384 tokens and the target 500"):
+        ModelDraft(tiny_model("llama"), 500)
