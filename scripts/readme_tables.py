@@ -1,4 +1,4 @@
-"""Keep the README's tables equal to the code: the pages, and the layout file by file.
+"""Keep the README's tables equal to the code: the pages, and the map of the rooms.
 
 `python -m scripts.readme_tables` says what is out of date; with `--write` it puts it right. A test
 runs the first.
@@ -14,7 +14,7 @@ from components.shell.stages import STAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
-LAYOUT = ("engine", "components", "pages", "scripts", "benchmarks")
+LAYERS = ("engine", "components", "pages", "scripts", "benchmarks")
 
 
 def pages_table() -> str:
@@ -29,21 +29,14 @@ def pages_table() -> str:
     return "\n".join(rows)
 
 
-def layout_table() -> str:
-    """Return every module with the first sentence of its docstring, folder by folder."""
-    rows = ["| file | what it holds |", "|---|---|", _layout_row(ROOT / "app.py")]
-    for folder in LAYOUT:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            if path.name != "__init__.py" or path.parent == ROOT / folder:
-                rows.append(_layout_row(path))
+def rooms_table() -> str:
+    """Return every package with the first sentence of its docstring, layer by layer."""
+    rows = ["| room | what it holds |", "|---|---|"]
+    for layer in LAYERS:
+        for path in sorted((ROOT / layer).rglob("__init__.py")):
+            name = path.parent.relative_to(ROOT).as_posix()
+            rows.append(f"| [{name}/]({name}) | {_cell(_summary(path))} |")
     return "\n".join(rows)
-
-
-def _layout_row(path: Path) -> str:
-    name = path.relative_to(ROOT).as_posix()
-    package = name.endswith("/__init__.py")
-    shown = f"**{name.removesuffix('__init__.py')}**" if package else f"[{name}]({name})"
-    return f"| {shown} | {_cell(_summary(path))} |"
 
 
 def _summary(path: Path) -> str:
@@ -62,7 +55,7 @@ def filled(readme: str) -> str:
     Raises:
         ValueError: a table's markers are missing.
     """
-    return _put(_put(readme, "pages", pages_table()), "layout", layout_table())
+    return _put(_put(readme, "pages", pages_table()), "rooms", rooms_table())
 
 
 def _put(readme: str, name: str, table: str) -> str:
