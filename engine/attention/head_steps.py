@@ -15,7 +15,6 @@ import numpy as np
 
 from engine.basics.arrays import Array, frozen
 from engine.network.sites import output_rows
-from engine.observe.hooks import sites_of
 from engine.tracing import replay
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def head_steps(trace: Trace, layer: int, head: int) -> HeadSteps:
     pattern_TS = weights_TS / weights_TS.sum(axis=-1, keepdims=True)
     mixed_TK = pattern_TS @ v
     size = v.shape[-1]
-    rows = output_rows(sites_of(trace.model.network).layers[layer].mix)
+    rows = output_rows(trace.model.sites.layers[layer].mix)
     rows_KD = replay.to_array(rows[head * size : (head + 1) * size])
     return HeadSteps(
         layer=layer,
@@ -124,5 +123,5 @@ def head_outputs(trace: Trace, layer: int, position: int) -> Array:
     shares_HS = trace.pattern(layer)[:, position]
     values_HSK = np.repeat(trace.v[layer], heads // groups, axis=0)
     mixed_HK = np.einsum("hs,hsk->hk", shares_HS, values_HSK)
-    rows = replay.to_array(output_rows(sites_of(trace.model.network).layers[layer].mix))
+    rows = replay.to_array(output_rows(trace.model.sites.layers[layer].mix))
     return frozen(np.einsum("hk,hkd->hd", mixed_HK, rows.reshape(heads, -1, rows.shape[-1])))

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.basics.arrays import Array
-from engine.observe.hooks import sites_of
 from engine.tracing.norms import NormSteps, norm_steps
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def block_run(trace: Trace, layer: int, position: int) -> BlockRun:
     """
     layer = trace.layer_index(layer)
     position = trace.position_index(position)
-    site = sites_of(trace.model.network).layers[layer]
+    site = trace.model.sites.layers[layer]
     pre, mid = trace.resid_pre.at(position)[layer], trace.resid_mid.at(position)[layer]
 
     def steps(modules: tuple[Any, ...], vector: Array) -> NormSteps | None:

@@ -18,7 +18,6 @@ from engine.basics.arrays import Array, Ids, frozen
 from engine.basics.bounds import check_index
 from engine.basics.distribution import largest
 from engine.network.sites import output_rows
-from engine.observe.hooks import sites_of
 from engine.tracing import replay
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def token_neurons(trace: Trace, layer: int, position: int) -> TokenNeurons:
     """
     layer = trace.layer_index(layer)
     position = trace.position_index(position)
-    site = sites_of(trace.model.network).layers[layer]
+    site = trace.model.sites.layers[layer]
     stream = trace.resid_pre if site.parallel else trace.resid_mid
     run = replay.run_neurons(trace.model, layer, stream.at(position)[layer][None])
     rows_FD = replay.to_array(output_rows(site.neurons))
@@ -127,7 +126,7 @@ def neuron_tokens(model: LanguageModel, layer: int, neuron: int, n: int = 10) ->
     """
     layer = check_index("layer", layer, model.architecture.layers)
     neuron = check_index("neuron", neuron, model.architecture.ff_width)
-    row = output_rows(sites_of(model.network).layers[layer].neurons)[neuron].contiguous()
+    row = output_rows(model.sites.layers[layer].neurons)[neuron].contiguous()
     with torch.inference_mode():
         scores = replay.to_array(model.network.get_output_embeddings().weight @ row)
     up, down = largest(scores, n), largest(-scores, n)

@@ -16,7 +16,6 @@ import numpy as np
 
 from engine.basics.arrays import Array, frozen
 from engine.basics.bounds import check_index
-from engine.observe.hooks import sites_of
 from engine.tracing import replay
 from engine.tracing.norms import norm_steps
 
@@ -61,7 +60,7 @@ def attribution(trace: Trace, token_id: int, position: int = -1) -> Attribution:
     row = replay.to_array(head.weight[token_id]).astype(np.float64)
     bias = 0.0 if getattr(head, "bias", None) is None else float(head.bias[token_id])
     final = trace.resid_post.at(position)[-1]
-    norm = norm_steps(trace.model, sites_of(trace.model.network).final_norm, final)
+    norm = norm_steps(trace.model, trace.model.sites.final_norm, final)
     embedded = float(norm.part(trace.embedded[position]) @ row)
     attention = norm.part(trace.attn_out[:, position]) @ row
     mlp = norm.part(trace.mlp_out[:, position]) @ row

@@ -20,7 +20,7 @@ from engine.basics.arrays import Array, Ids, frozen, frozen_ids
 from engine.basics.bounds import check_index
 from engine.basics.distribution import kl_bits, largest, softmax
 from engine.basics.errors import EngineError
-from engine.observe.hooks import AttentionInputs, observe, sites_of
+from engine.observe.hooks import AttentionInputs, observe
 from engine.tracing import replay
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _without(
     model: LanguageModel, layer: int, heads: range, stream_TD: Array
 ) -> npt.NDArray[np.float32]:
     """Run the blocks from `layer` on, once for each of `heads` without it; logits `[B, V]`."""
-    sites = sites_of(model.network)
+    sites = model.sites
     table = model.network.get_input_embeddings().weight
     stream = torch.tensor(stream_TD, device=table.device, dtype=table.dtype)
     stream_BTD = stream[None].repeat(len(heads), 1, 1)

@@ -17,8 +17,6 @@ import torch
 from torch import nn
 from transformers import DynamicCache
 
-from engine.observe.hooks import sites_of
-
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
 
@@ -62,7 +60,7 @@ class CachedPass:
         with model.lock, torch.inference_mode(), ExitStack() as stack:
             if self._states is not None:
                 # To ask transformers for all hidden states takes as long as half a block.
-                norm = sites_of(model.network).final_norm
+                norm = model.sites.final_norm
                 stack.callback(norm.register_forward_hook(self._keep_states).remove)
             start = time.perf_counter()
             output = model.network(

@@ -18,6 +18,7 @@ from engine.model.runtime import choose_device, quiet_libraries, set_threads
 from engine.model.weights import DEFAULT, Progress
 from engine.network.architecture import Architecture, read_architecture
 from engine.network.few_rows import use_few_rows
+from engine.network.sites import Sites
 from engine.observe import hooks
 from engine.tokenizer.tokenizer import Tokenizer
 
@@ -36,6 +37,8 @@ class LanguageModel:
     tokenizer: Tokenizer
     network: Any = field(repr=False)
     """The `PreTrainedModel`. It stays inside the engine."""
+    sites: Sites = field(repr=False)
+    """The network's modules at which a pass is watched and edited."""
     device: str
     """Where the network computes: "cpu", "cuda" or "mps"."""
     stop_ids: frozenset[int]
@@ -64,7 +67,7 @@ class LanguageModel:
         quiet_libraries()
         architecture = read_architecture(network)
         network.to(device).eval().requires_grad_(False)
-        hooks.install(network)
+        sites = hooks.install(network)
         # Last: what it compiles at its first product is no part of the loading.
         use_few_rows(network)
         return cls(
@@ -74,6 +77,7 @@ class LanguageModel:
             # An LM head padded beyond the vocabulary can draw ids that stand for nothing.
             tokenizer=tokenizer.sized(architecture.vocabulary),
             network=network,
+            sites=sites,
             device=device,
             stop_ids=_stop_ids(network, tokenizer),
         )

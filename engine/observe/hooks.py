@@ -31,9 +31,6 @@ from engine.observe.recording import Recording
 ATTENTION = "token_by_token"
 """The name under which transformers finds our attention function and its mask."""
 
-SITES = "_token_by_token_sites"
-"""The attribute of a network that keeps what the probe pass found."""
-
 UNSUPPORTED = ("position_bias", "s_aux", "head_mask")
 """Arguments that change the scores in a way that a trace could not show."""
 
@@ -127,7 +124,7 @@ def observing_attention(
 
 
 def install(network: Any) -> Sites:
-    """Make a network observable: our attention function in, its sites found and remembered.
+    """Make a network observable, with our attention function in, and return its sites.
 
     Raises:
         ModelLoadError: The network cannot be observed, or computes something else with our
@@ -141,9 +138,8 @@ def install(network: Any) -> Sites:
     expected = _probe_logits(network)
     network.set_attn_implementation(ATTENTION)
     sites = find_sites(network)
-    setattr(network, SITES, sites)
     # A recorded pass also checks that the parts sum up to the residual stream.
-    with observed(network, Recording(len(sites.layers))):
+    with observed(sites, Recording(len(sites.layers))):
         difference = (_probe_logits(network) - expected).abs().max().item()
     # Half precision rounds the two ways to compute differently.
     tolerance = 1e-3 if expected.dtype == torch.float32 else 0.1
@@ -156,22 +152,16 @@ def install(network: Any) -> Sites:
     return sites
 
 
-def sites_of(network: Any) -> Sites:
-    """Return what `install` found in a network."""
-    sites: Sites = getattr(network, SITES)
-    return sites
-
-
 @contextmanager
-def observed(network: Any, recorder: Recorder, edits: Iterable[Edit] = ()) -> Iterator[None]:
+def observed(sites: Sites, recorder: Recorder, edits: Iterable[Edit] = ()) -> Iterator[None]:
     """Watch and edit the passes that run inside. The caller holds the model's lock.
 
     Args:
-        network: A network that went through `install`.
+        sites: Where to look, as `install` returned them.
         recorder: Takes the tensors.
         edits: Checked edits; only knock-outs act here, the others change the pass's inputs.
     """
-    sites, edits = sites_of(network), tuple(edits)
+    edits = tuple(edits)
     with ExitStack() as stack:
         for number, layer in enumerate(sites.layers):
             heads = tuple(

@@ -46,6 +46,7 @@ def early_exit(model: LanguageModel, layers: int) -> LanguageModel:
         model,
         name=f"{model.name}, first {layers} of {most} layers",
         network=short.eval(),
+        sites=replace(model.sites, layers=model.sites.layers[:layers]),
         architecture=replace(model.architecture, layers=layers),
     )
 

@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from engine.network.sites import LayerSites, first_tensor, is_matrix
-from engine.observe.hooks import AttentionInputs, observe, sites_of
+from engine.observe.hooks import AttentionInputs, observe
 
 if TYPE_CHECKING:
     from engine.basics.arrays import Array
@@ -52,7 +52,7 @@ def run_lm_head(model: LanguageModel, hidden: Array) -> tuple[Array, Array]:
     Returns:
         The vectors after the final norm `[N, D]`, and the logits `[N, V]`.
     """
-    sites = sites_of(model.network)
+    sites = model.sites
     stream = _tensor(model, hidden)[None]
     normed: list[torch.Tensor] = []
 
@@ -77,7 +77,7 @@ def run_neurons(model: LanguageModel, layer: int, hidden: Array) -> NeuronRun:
         hidden: `[T, D]`, what the layer's feed-forward network reads: `resid_mid`, or `resid_pre`
             where attention and feed-forward stand side by side.
     """
-    site = sites_of(model.network).layers[layer]
+    site = model.sites.layers[layer]
     calls: list[tuple[nn.Module, torch.Tensor | None, torch.Tensor | None]] = []
 
     def note(module: nn.Module, args: Any, output: Any) -> None:
@@ -105,7 +105,7 @@ def run_unrotated(model: LanguageModel, layer: int, hidden: Array) -> tuple[Arra
         The queries `[H, T, K]` and keys `[G, T, K]` before position encoding. A model without RoPE
         does nothing to them, so they are those of the trace.
     """
-    sites = sites_of(model.network)
+    sites = model.sites
     stream = _tensor(model, hidden)[None]
     taken = _TakeAttention()
     others = [other.block for number, other in enumerate(sites.layers) if number != layer]

@@ -22,7 +22,7 @@ from engine.basics.arrays import Array, frozen
 from engine.basics.bounds import check_index
 from engine.basics.errors import EngineError
 from engine.observe.edits import Edit, PositionOff, ReplaceEmbedding, check_edits
-from engine.observe.hooks import observed, sites_of
+from engine.observe.hooks import observed
 from engine.observe.recording import Recording
 from engine.tracing import replay
 
@@ -139,7 +139,7 @@ class Trace:
     def neuron_run(self, layer: int) -> replay.NeuronRun:
         """Replay one layer's feed-forward network: gate, activation, up, neurons, `[T, F]`."""
         layer = self.layer_index(layer)
-        parallel = sites_of(self.model.network).layers[layer].parallel
+        parallel = self.model.sites.layers[layer].parallel
         stream = self.resid_pre if parallel else self.resid_mid
         return replay.run_neurons(self.model, layer, stream[layer])
 
@@ -230,7 +230,7 @@ def trace(model: LanguageModel, ids: Sequence[int], *, edits: Iterable[Edit] = (
     checked_ids = _check_ids(ids, model.architecture)
     checked_edits = check_edits(edits, model.architecture, len(checked_ids))
     recording = Recording(model.architecture.layers)
-    with model.lock, torch.inference_mode(), observed(model.network, recording, checked_edits):
+    with model.lock, torch.inference_mode(), observed(model.sites, recording, checked_edits):
         output = model.network(**_inputs(model, checked_ids, checked_edits))
         logits = replay.to_array(output.logits[0, -1])
     return Trace(

@@ -115,9 +115,6 @@ def _preferring(
     watched: Sequence[int],
 ) -> Generator[PreferenceStep, None, None]:
     trunks = [tail.trunk(text) for text in texts]
-    with torch.no_grad():
-        starts = [tail.answer_logprobs(trunk, prompt_tokens).sum() for trunk in trunks]
-        before_V = tail.logits(trunks[0], prompt_tokens - 1, prompt_tokens)[0].log_softmax(-1)
     optimizer = torch.optim.AdamW(tail.parameters(), lr=learning_rate)
     for step in range(steps + 1):
         if step:
@@ -125,11 +122,17 @@ def _preferring(
             optimizer.zero_grad()
         with torch.enable_grad():
             now = [tail.answer_logprobs(trunk, prompt_tokens).sum() for trunk in trunks]
+            if step == 0:
+                # The start is this very result and no second computation of it, which another
+                # kernel could round differently: so the first margin is exactly 0.
+                starts = [logprob.detach() for logprob in now]
             loss, margin = preference_loss(now[0], now[1], starts[0], starts[1], beta)
             if step < steps:
                 loss.backward()  # type: ignore[no-untyped-call]
         with torch.no_grad():
             after_V = tail.logits(trunks[0], prompt_tokens - 1, prompt_tokens)[0].log_softmax(-1)
+            if step == 0:
+                before_V = after_V
             divergence = (after_V.exp() * (after_V - before_V)).sum()
         yield PreferenceStep(
             step=step,

@@ -19,7 +19,6 @@ from torch import nn
 
 from engine.basics.errors import EngineError
 from engine.network.sites import first_tensor
-from engine.observe.hooks import sites_of
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
@@ -55,7 +54,7 @@ class Tail:
         layers = model.architecture.layers
         if not 1 <= blocks <= layers:
             raise EngineError(f"1 to {layers} blocks can learn, but {blocks} were asked for.")
-        sites = sites_of(model.network)
+        sites = model.sites
         self._model = model
         self._sources = [site.block for site in sites.layers[-blocks:]]
         # Under the lock no observer hangs on the modules, so none is copied.
@@ -142,7 +141,7 @@ class Tail:
 
 def learned(model: LanguageModel, blocks: int = BLOCKS) -> tuple[int, int]:
     """Return how many parameters a `Tail` learns and its bytes, without making one."""
-    sites = sites_of(model.network)
+    sites = model.sites
     modules = [*(site.block for site in sites.layers[-blocks:]), sites.final_norm]
     count = sum(parameter.numel() for module in modules for parameter in module.parameters())
     return count, count * BYTES_A_NUMBER

@@ -7,7 +7,6 @@ import torch
 from engine.attention import head_steps
 from engine.basics.errors import EngineError
 from engine.embedding import rope
-from engine.observe.hooks import sites_of
 from engine.tracing.trace import trace
 from tests.tiny import FAMILIES, tiny_model, tiny_network
 
@@ -69,7 +68,7 @@ def test_the_heads_parts_sum_to_what_attention_adds(traced):
             head_steps.head_steps(traced, layer, head).output
             for head in range(traced.architecture.heads)
         )
-        bias = getattr(sites_of(traced.model.network).layers[layer].mix, "bias", None)
+        bias = getattr(traced.model.sites.layers[layer].mix, "bias", None)
         if bias is not None:
             total = total + bias.numpy()
         np.testing.assert_allclose(total, traced.attn_out[layer], atol=5e-6)

@@ -9,7 +9,6 @@ from engine.basics.errors import EngineError
 from engine.feed_forward.block import block_run
 from engine.interpret.attribution import attribution
 from engine.observe.edits import KnockOutMlp
-from engine.observe.hooks import sites_of
 from engine.tracing.norms import norm_steps
 from engine.tracing.trace import trace
 from tests.tiny import FAMILIES, tiny_model
@@ -41,7 +40,7 @@ def test_a_silenced_part_has_no_term(traced):
 def test_a_term_is_what_the_score_loses_while_the_norms_divisor_stays(traced):
     """Written anew: the same norm on the vector without one layer's part, undivided and divided."""
     final = traced.resid_post.at(-1)[-1]
-    norm = sites_of(traced.model.network).final_norm
+    norm = traced.model.sites.final_norm
     steps = norm_steps(traced.model, norm, final)
     without = norm_steps(traced.model, norm, final - traced.attn_out[1, -1])
     row = traced.model.network.get_output_embeddings().weight[9].numpy()

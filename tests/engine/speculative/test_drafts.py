@@ -8,10 +8,8 @@ import torch
 
 from engine.basics.errors import EngineError
 from engine.generation.loop import random_numbers
-from engine.kv_cache.cached_pass import CachedPass
 from engine.sampling.chain import SamplingSettings, draw, final_probabilities
 from engine.speculative.drafts import ModelDraft, PromptLookup, continuation
-from engine.speculative.early_exit import early_exit
 from tests.engine.runs import END, WARM, ids_of
 from tests.tiny import FAMILIES
 
@@ -41,50 +39,6 @@ def test_lookup_is_certain_of_its_guess_and_stops_after_an_end_token():
     proposals = draft.propose([1, 2, 3, 4, 5, 1, 2], 4, PLAIN, random_numbers(0))
     assert [one.id for one in proposals] == [3, 4]
     assert all(one.q[one.id] == 1 and one.q.sum() == 1 for one in proposals)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_an_early_exit_with_all_layers_is_the_model(tiny_model, family):
-    model = tiny_model(family)
-    ids = ids_of(model, "The cat sat on the mat")
-    whole = early_exit(model, model.architecture.layers)
-    expected = CachedPass(model).advance(ids)
-    np.testing.assert_allclose(CachedPass(whole).advance(ids), expected, rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_an_early_exit_is_the_final_norm_and_head_after_n_blocks(tiny_model, family):
-    model = tiny_model(family)
-    ids = ids_of(model, "The cat sat on the mat")
-    short = early_exit(model, 1)
-    with torch.inference_mode():
-        output = model.network(torch.tensor([ids]), output_hidden_states=True)
-        after_one = output.hidden_states[1][0, -1]
-        norm = model.network.base_model
-        last = getattr(norm, "norm", None) or getattr(norm, "ln_f", None) or norm.final_layer_norm
-        logits = model.network.get_output_embeddings()(last(after_one)).float()
-        cap = getattr(model.network.config, "final_logit_softcapping", None)
-        logits = torch.tanh(logits / cap) * cap if cap else logits
-    np.testing.assert_allclose(CachedPass(short).advance(ids), logits.numpy(), rtol=0, atol=1e-4)
-
-
-def test_an_early_exit_leaves_the_model_as_it_was(tiny_model):
-    model = tiny_model("llama")
-    ids = ids_of(model, "The cat")
-    before = CachedPass(model).advance(ids)
-    short = early_exit(model, 2)
-    CachedPass(short).advance(ids)
-    np.testing.assert_array_equal(CachedPass(model).advance(ids), before)
-    assert model.network.config.num_hidden_layers == model.architecture.layers
-    assert short.lock is model.lock
-    weights = {parameter.data_ptr() for parameter in model.network.parameters()}
-    assert {parameter.data_ptr() for parameter in short.network.parameters()} < weights
-
-
-@pytest.mark.parametrize("layers", [0, 4])
-def test_an_early_exit_that_cannot_be_is_named(tiny_model, layers):
-    with pytest.raises(EngineError, match=f"1 to 3 layers, but {layers}"):
-        early_exit(tiny_model("llama"), layers)
 
 
 def test_a_model_says_the_distribution_that_it_drew_from(tiny_model):

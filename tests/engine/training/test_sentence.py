@@ -145,8 +145,8 @@ def test_a_preference_starts_at_ln_2_and_moves_the_distribution(tiny_model):
     logits = own_logits(model, [*IDS[:3], 5, 6]).log_softmax(-1)
     assert states[0].chosen == pytest.approx(float(logits[2, 5] + logits[3, 6]), abs=1e-4)
     assert states[0].loss == pytest.approx(math.log(2), abs=1e-6)
-    assert states[0].margin == 0
-    assert states[0].divergence == pytest.approx(0, abs=1e-6)
+    # Exactly, on every machine: the start is not computed a second time.
+    assert (states[0].margin, states[0].divergence) == (0, 0)
     assert states[-1].margin > 0
     assert states[-1].loss < states[0].loss
     assert states[-1].divergence > 0
