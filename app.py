@@ -42,8 +42,6 @@ with st.sidebar:
     if stage.key != "sampling":  # which has them in its cards
         sidebar.sampling_controls()
     seed = sidebar.seed_control()
-if stage.key != "sampling":
-    state.apply_link_changes()
 settings, problems = read_settings()
 for problem in problems:
     st.warning(markdown(problem))
@@ -53,5 +51,4 @@ frame.header(stage, request, settings, seed)
 with frame.errors_said():
     chosen.run()
 frame.footer(stage)
-state.apply_link_changes()
 widgets.show_notices()

@@ -109,7 +109,6 @@ DPO_RATE = "dpo_rate"
 DPO_BETA = "dpo_beta"
 
 # Of the session alone.
-PENDING = "pending_link_values"
 NOTICES = "link_notices"
 LINK = "link_to_be_read"
 SHOWN_STAGE = "shown_stage"
@@ -257,25 +256,19 @@ def text(key: str) -> str:
 
 
 def read_link() -> None:
-    """On a session's first run, check the link and keep what must be changed for the next run.
+    """On a session's first run, put the link's numbers right before any widget is drawn.
 
-    A bound widget takes its value from the link when it is first drawn and drops what it can't
-    take; only after that can another value be set, so the change waits for a second run.
+    A bound widget takes its value from the link as it stands, and one that is far too large ends
+    the page. So the address is corrected, and the page begins anew.
     """
     if LINK in st.session_state:
-        for key, value in st.session_state.pop(PENDING, {}).items():
-            st.session_state[key] = value
         return
     params = st.query_params.to_dict()
     changed, notices = check_link(params)
     shared = {entry.key for entry in LIMITS}
     st.session_state[LINK] = {key: text for key, text in params.items() if key not in shared}
     st.session_state[NOTICES] = notices
+    for key, value in changed.items():
+        st.query_params[key] = str(value)
     if changed:
-        st.session_state[PENDING] = changed
-
-
-def apply_link_changes() -> None:
-    """After the bound widgets were drawn: run once more if the link held a value to be changed."""
-    if PENDING in st.session_state:
         st.rerun()

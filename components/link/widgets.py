@@ -176,8 +176,6 @@ def write(key: str, value: int | str) -> None:
 
 def show_notices() -> None:
     """Say what was changed in the values that came with the link, once they are all right."""
-    if state.PENDING in st.session_state:
-        return
     for notice in st.session_state.pop(state.NOTICES, ()):
         st.toast(markdown(notice), icon=":material/link:", duration="long")
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from components.link import state
-from components.link.state import LIMITS, LONGEST
+from components.link.state import LIMITS, LONGEST, PAGE_LIMITS
 from tests.app.test_frame import texts
 
-OF_THE_SESSION = {"PENDING", "NOTICES", "LINK", "SHOWN_STAGE"}
+OF_THE_SESSION = {"NOTICES", "LINK", "SHOWN_STAGE"}
 """Names of `components.link.state` that are in no link."""
 NAMES = {
     value
@@ -162,16 +162,31 @@ def kept(at, keys) -> dict[str, object]:
     return {key: at.session_state[key] for key in keys if key in at.session_state}
 
 
+def click(at, values, monkeypatch) -> None:
+    """Run the page with values that are set before its widgets are drawn, as callbacks do."""
+    import streamlit as st
+
+    read_link = state.read_link
+
+    def read_and_set() -> None:
+        read_link()
+        for key, value in values.items():
+            st.session_state[key] = value
+
+    with monkeypatch.context() as patch:
+        patch.setattr(state, "read_link", read_and_set)
+        at.run()
+
+
 @each_case
-def test_another_session_on_the_link_shows_the_same(open_app, case):
+def test_another_session_on_the_link_shows_the_same(open_app, case, monkeypatch):
     values = case.opened | case.values
     first = open_app(case.page)
     before = kept(first, values)
     assert not {key for key in values if before.get(key) == values[key]}, "stands there anyway"
     # As the callback of a click sets them; twice, for what is on the screen only after the first.
     for _ in range(2):
-        first.session_state[state.PENDING] = dict(values)
-        first.run()
+        click(first, values, monkeypatch)
     assert not first.exception
     assert set(values) <= set(first.query_params) <= NAMES
     second = open_app(case.page, **first.query_params)
@@ -191,6 +206,46 @@ def test_values_in_a_link_that_cannot_be_fall_back_and_are_named(open_app, case)
     for key, value in kept(at, link).items():
         assert type(value) is type(case.values[key]), key
         assert str(value) != link[key]
+
+
+HUGE = ("9" * 300, "1e400", "-" + "9" * 300, "9" * 5000, "1e308", "nan", "-inf", "0x10", "１e99")
+NUMBERS = {
+    *(entry.key for entry in (*LIMITS, *PAGE_LIMITS)),
+    *(state.LAYER, state.HEAD, state.TOKEN, state.READ, state.NEURON, state.EXIT_LAYERS),
+    *(state.ROPE_PAIR, state.ROPE_KEY, state.ROPE_SHIFT, state.HEAD_TOKEN),
+    *(state.LEARN_RATE, state.DPO_RATE),
+}
+"""Every value of a link that is a number."""
+WHERE = {
+    (case.page, *case.opened.items()): sorted(NUMBERS & set(case.values))
+    for case in CASES
+    if NUMBERS & set(case.values)
+}
+"""Page and view, and the numbers that have their widgets there."""
+
+
+def huge(open_app, where, text) -> None:
+    """Open a view with the same far too large text in each of its numbers."""
+    page, *opened = where
+    at = open_app(page, **dict(opened), **dict.fromkeys(WHERE[where], text))
+    if page == "overview" or not set(WHERE[where]) <= {entry.key for entry in LIMITS}:
+        assert " in the link was " in texts(at)
+    for key, value in kept(at, WHERE[where]).items():
+        assert abs(value) < 2**31, key
+
+
+@pytest.mark.parametrize("where", WHERE, ids=[where[0] for where in WHERE])
+def test_no_number_in_a_link_is_too_large_for_its_page(open_app, where):
+    huge(open_app, where, HUGE[0])
+
+
+@pytest.mark.parametrize("text", HUGE, ids=[text[:8] for text in HUGE])
+def test_no_kind_of_huge_number_ends_the_pages(open_app, text):
+    huge(open_app, ("overview",), text)
+
+
+def test_every_number_of_a_link_is_tried_with_a_huge_value():
+    assert set().union(*WHERE.values()) == NUMBERS
 
 
 @pytest.mark.parametrize(("page", "key"), OPENED, ids=["-".join(entry) for entry in OPENED])

@@ -43,6 +43,8 @@ def page() -> None:
     from components.link import state, widgets
 
     state.read_link()
+    for key, value in st.session_state.pop("clicked", {}).items():
+        st.session_state[key] = value
     widgets.choice("Look", ("one", "two"), key=state.TOKENIZER_VIEW)
     widgets.choice(
         "Rate",
@@ -60,7 +62,6 @@ def page() -> None:
     if neuron is not None:
         widgets.write(state.NEURON, neuron)
     widgets.write(state.BLOCK_BOX, widgets.name(state.BLOCK_BOX, "Box", ("left", "right"), "left"))
-    state.apply_link_changes()
     widgets.show_notices()
 
 
@@ -108,6 +109,6 @@ def test_a_slider_without_a_choice_stands_at_its_only_value():
 
 def test_a_value_that_was_set_by_a_click_goes_into_the_link():
     at = opened({})
-    at.session_state["pending_link_values"] = dict(VALUES)
+    at.session_state["clicked"] = dict(VALUES)
     at.run()
     assert at.query_params == RIGHT
