@@ -2,7 +2,7 @@
 
 A chain of small pure steps, logits in, logits out; a removed token has the logit -inf:
 
-    repetition penalty -> presence and frequency penalty -> logit bias
+    logit bias -> repetition penalty -> presence and frequency penalty
     -> temperature -> top-k -> top-p -> min-p -> typical  (these five in any order)
     -> softmax -> draw
 
@@ -165,6 +165,7 @@ class _Step:
 
 
 _STEPS: Mapping[str, _Step] = {
+    "logit_bias": _Step(lambda s: bool(s.bias), lambda x, s, ids: steps.logit_bias(x, s.bias)),
     "repetition_penalty": _Step(
         lambda s: s.repetition_penalty != 1.0,
         lambda x, s, ids: steps.repetition_penalty(x, s.repetition_penalty, ids),
@@ -173,7 +174,6 @@ _STEPS: Mapping[str, _Step] = {
         lambda s: s.presence_penalty != 0.0 or s.frequency_penalty != 0.0,
         lambda x, s, ids: steps.count_penalties(x, s.presence_penalty, s.frequency_penalty, ids),
     ),
-    "logit_bias": _Step(lambda s: bool(s.bias), lambda x, s, ids: steps.logit_bias(x, s.bias)),
     "temperature": _Step(
         lambda s: s.temperature != 1.0, lambda x, s, ids: steps.temperature(x, s.temperature)
     ),
@@ -185,8 +185,12 @@ _STEPS: Mapping[str, _Step] = {
 
 
 def _step_names(settings: SamplingSettings) -> tuple[str, ...]:
-    """Return the names of all steps between "logits" and "softmax", in the order of work."""
-    return ("repetition_penalty", "count_penalties", "logit_bias", *settings.order)
+    """Return the names of all steps between "logits" and "softmax", in the order of work.
+
+    The bias comes before the penalties, as in transformers (`SequenceBiasLogitsProcessor` is the
+    first of its list) and in llama.cpp: a raised token that was seen is weakened as a whole.
+    """
+    return ("logit_bias", "repetition_penalty", "count_penalties", *settings.order)
 
 
 def _checked_logits(logits: npt.ArrayLike) -> Floats:

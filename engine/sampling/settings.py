@@ -15,9 +15,9 @@ TRANSFORMERS_ORDER = ("temperature", "top_k", "top_p", "min_p", "typical")
 """The order in which transformers' `generate` applies the steps that can change places."""
 
 LLAMA_CPP_ORDER = ("top_k", "typical", "top_p", "min_p", "temperature")
-"""llama.cpp's default (common/sampling): penalties, dry, top_n_sigma, top_k, typ_p, top_p, min_p,
-xtc, temperature; without DRY, top-n-sigma and XTC, which are not shown here. Temperature comes
-last there, so the truncations see the model's own distribution."""
+"""llama.cpp's default (common/sampling): logit bias, penalties, dry, top_n_sigma, top_k, typ_p,
+top_p, min_p, xtc, temperature; without DRY, top-n-sigma and XTC, which are not shown here.
+Temperature comes last there, so the truncations see the model's own distribution."""
 
 ORDERS: Mapping[str, tuple[str, ...]] = {
     "transformers": TRANSFORMERS_ORDER,

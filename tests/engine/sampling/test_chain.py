@@ -70,9 +70,9 @@ def test_steps_that_are_off_appear_on_request_and_change_nothing():
     stages = run_chain(random_logits(1, 50), SamplingSettings(top_k=4), include_off=True)
     assert [(stage.name, stage.active) for stage in stages] == [
         ("logits", True),
+        ("logit_bias", False),
         ("repetition_penalty", False),
         ("count_penalties", False),
-        ("logit_bias", False),
         ("temperature", False),
         ("top_k", True),
         ("top_p", False),
