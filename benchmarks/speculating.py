@@ -17,9 +17,10 @@ from benchmarks.table import Row
 from engine.model.model import LanguageModel, load_model
 from engine.sampling.chain import SamplingSettings
 from engine.speculative.distilled import DistilledDraft, load_parts
-from engine.speculative.drafts import Draft, ModelDraft, PromptLookup
+from engine.speculative.drafts import Draft, PromptLookup
 from engine.speculative.early_exit import early_exit
 from engine.speculative.loop import speculate
+from engine.speculative.model_draft import ModelDraft
 from engine.speculative.race import Lap, Pay, pay, race
 
 RECORDED = Path(__file__).parent.parent / "tests" / "data" / "greedy.json"

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 from components.overview.recorded import RECORDING, SEED, SETTINGS, TOKENS  # noqa: E402
 from components.shell.example_prompts import DEFAULT_PROMPT  # noqa: E402
-from engine.generation.loop import uniforms  # noqa: E402
+from engine.generation.random_numbers import uniforms  # noqa: E402
 from engine.model.model import LanguageModel, load_model  # noqa: E402
 from engine.overview.facts import Overview  # noqa: E402
 from engine.overview.summary import summarise, telling_head  # noqa: E402

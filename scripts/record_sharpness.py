@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 
 from components.sampling.sharpness import RECORDING
+from engine.generation.sharpness import measure
 from engine.model.model import load_model
-from engine.sampling.sharpness import load_facts, measure
+from engine.sampling.sharpness import load_facts
 
 
 def main() -> None:

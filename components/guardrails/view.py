@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.guardrails.ban import Spelling
     from engine.guardrails.batch import RowStep
     from engine.guardrails.comparison import Tally
-    from engine.guardrails.output_filters import Seen
+    from engine.guardrails.filters import Seen
 
 PLACES = """
 | where a guard stands | it sees | it can stop | what leaks | what it costs |

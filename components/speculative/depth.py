@@ -10,8 +10,8 @@ import streamlit as st
 from components.kit.numbers import percent
 
 if TYPE_CHECKING:
-    from engine.speculative.loop import DraftRound
     from engine.speculative.race import Pay
+    from engine.speculative.rounds import DraftRound
 
 
 def rule(part: DraftRound | None, summed: Pay | None, k: int) -> None:

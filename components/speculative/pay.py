@@ -13,16 +13,13 @@ from components.kit.bars import bars
 from components.kit.lines import lines
 from components.kit.numbers import percent
 from components.kit.text import markdown
+from engine.speculative.drafts import DraftKind
 
 if TYPE_CHECKING:
-    from engine.speculative.law import LawCheck
-    from engine.speculative.law_of_texts import TextLaw
+    from engine.speculative.law import LawCheck, TextLaw
     from engine.speculative.race import Pay
 
 MOST_TEXTS = 12
-OWN = LOOKUP, EARLY_EXIT, DISTILLED = "Prompt lookup", "Early exit", "Distilled"
-"""Drafts whose names are words of this page, and no model's."""
-
 
 Measured = Mapping[str, Sequence["Pay"]]
 """For each draft, by name, what was measured for k = 1, 2, …"""
@@ -112,7 +109,8 @@ def _best(found: Measured) -> tuple[str, Pay]:
 
 def _named(draft: str) -> str:
     """Return a draft's name inside a sentence: another model's keeps its capitals."""
-    return markdown(draft[0].lower() + draft[1:] if draft.split(",")[0] in OWN else draft)
+    ours = draft.split(",")[0] in tuple(DraftKind)
+    return markdown(draft[0].lower() + draft[1:] if ours else draft)
 
 
 def texts_words(found: TextLaw) -> str:

@@ -15,8 +15,8 @@ from components.kit.text import html, markdown, visible
 from components.kv_cache.costs import lanes
 
 if TYPE_CHECKING:
-    from engine.speculative.loop import CheckedToken, DraftRound
     from engine.speculative.race import Lap
+    from engine.speculative.rounds import CheckedToken, DraftRound
 
 FATES: Mapping[str, tuple[str, str]] = {
     "accepted": ("A", theme.CATEGORICAL[2]),

@@ -16,27 +16,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from engine.basics.distribution import entropy_bits
 from engine.basics.errors import EngineError
+from engine.generation.random_numbers import random_numbers
 from engine.generation.stop_strings import StopStrings
-from engine.generation.token_step import StopReason, TokenStep, alternatives, top
+from engine.generation.token_step import StopReason, TokenStep, alternatives
 from engine.kv_cache.cached_pass import CachedPass
 from engine.sampling.chain import SamplingSettings, draw, final_probabilities, softmax
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
-
-__all__ = [
-    "StopReason",
-    "TokenStep",
-    "checked_prompt",
-    "generate",
-    "random_numbers",
-    "top",
-    "uniforms",
-]
 
 
 def generate(
@@ -83,35 +73,13 @@ def generate(
         raise EngineError(f"The token budget must be at least 1, but is {max_new_tokens}.")
     # Whether the settings suit this vocabulary does not depend on the logits.
     final_probabilities(np.zeros(model.architecture.vocabulary, np.float32), settings, prompt)
-    generator = _generator(seed)
+    uniform = random_numbers(seed)
     for _ in written:
-        _uniform(generator)
-    run = _Run(model, prompt, settings, generator, StopStrings(stop))
+        uniform()
+    run = _Run(model, prompt, settings, uniform, StopStrings(stop))
     run.read(written)
     limit = model.architecture.context - len(prompt)
     return _steps(run, min(max_new_tokens, limit), _Ends(max_new_tokens, limit, cancelled), forced)
-
-
-def uniforms(seed: int, count: int) -> tuple[float, ...]:
-    """Return the first `count` random numbers of a run with this seed, each in [0, 1).
-
-    Step i of `generate` draws with number i, so a page can show the draw without running the model.
-
-    Raises:
-        EngineError: The seed is not a whole number of 64 bits.
-    """
-    uniform = random_numbers(seed)
-    return tuple(uniform() for _ in range(count))
-
-
-def random_numbers(seed: int) -> Callable[[], float]:
-    """Return a function that gives one run's random numbers in [0, 1), one a call.
-
-    Raises:
-        EngineError: The seed is not a whole number of 64 bits.
-    """
-    generator = _generator(seed)
-    return lambda: _uniform(generator)
 
 
 class _Run:
@@ -122,12 +90,12 @@ class _Run:
         model: LanguageModel,
         prompt: list[int],
         settings: SamplingSettings,
-        generator: torch.Generator,
+        uniform: Callable[[], float],
         stops: StopStrings,
     ) -> None:
         self.model = model
         self.settings = settings
-        self.generator = generator
+        self.uniform = uniform
         self.stops = stops
         self.ids = prompt
         self.first = 0
@@ -189,7 +157,7 @@ def _steps(
         # 2. The sampling chain turns scores into probabilities, and u picks one token.
         raw = softmax(logits)
         final = final_probabilities(logits, run.settings, run.ids)
-        u = _uniform(run.generator)
+        u = run.uniform()
         token_id = int(forced[index]) if index < len(forced) else draw(final, u)
         # 3. The token becomes text, as far as it is complete.
         text = run.show(token_id)
@@ -217,18 +185,6 @@ def _steps(
         )
         if reason is not None:
             return
-
-
-def _generator(seed: int) -> torch.Generator:
-    """Return a source of random numbers for one run."""
-    if isinstance(seed, bool) or not isinstance(seed, int) or not -(2**63) <= seed < 2**64:
-        raise EngineError(f"The seed must be a whole number of at most 64 bits, but is {seed!r}.")
-    return torch.Generator().manual_seed(seed)
-
-
-def _uniform(generator: torch.Generator) -> float:
-    """Return the next number in [0, 1): float64, so that even rare tokens can be hit."""
-    return float(torch.rand((), dtype=torch.float64, generator=generator))
 
 
 def checked_prompt(ids: Sequence[int], model: LanguageModel) -> list[int]:

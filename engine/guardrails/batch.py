@@ -19,7 +19,7 @@ import torch
 from transformers import DynamicCache
 
 from engine.basics.errors import EngineError
-from engine.generation.loop import uniforms
+from engine.generation.random_numbers import uniforms
 from engine.sampling.chain import SamplingSettings, draw, final_probabilities, softmax
 
 if TYPE_CHECKING:

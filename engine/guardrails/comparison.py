@@ -1,10 +1,8 @@
-"""Control, guardrails: the same question with one guard after another, and what leaks.
+"""Every guard over the same questions and seeds: how often does the forbidden word get through?
 
-One scenario: the system turn holds a secret, the user asks for it, and a guard at one place of the
-pipeline should keep one word from the screen. The question comes in several wordings, so that a
-filter on its words can be got around. `compare` runs every guard over the same wordings and seeds;
-its numbers are the page's summary. torch is imported only when something is written, so that the
-page can be painted before.
+`compare` runs all guards of `GUARDS` on one scenario and tallies leaks, refusals and time; its
+numbers are the guardrails page's summary. `write` writes one answer under one guard. torch is
+imported only when something is written, so that a page can be painted before.
 """
 
 from __future__ import annotations
@@ -13,8 +11,9 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engine.guardrails import filters, output_filters
+from engine.guardrails import filters
 from engine.guardrails.ban import SequenceBan, TokenBan
+from engine.guardrails.scenario import Scenario, leaks, prompt_ids
 from engine.sampling.chain import SamplingSettings
 
 if TYPE_CHECKING:
@@ -22,36 +21,7 @@ if TYPE_CHECKING:
     from engine.model.model import LanguageModel
 
 HOLD_BACK = 20
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """What is asked, and what must not be said."""
-
-    system: str
-    """The system turn, which holds the secret."""
-    question: str
-    """What the user asks."""
-    word: str
-    """The word that must not appear in the answer."""
-    rule: str
-    """What the system turn says in addition when it is the guard."""
-    topic: str
-    """The word of the question that the input filter looks for."""
-    paraphrase: str
-    """The question without that word."""
-    translation: str
-    """The question in another language."""
-
-    def wordings(self) -> tuple[tuple[str, str], ...]:
-        """Return the question's wordings: (what was done to it, its text)."""
-        return (
-            ("as asked", self.question),
-            ("other words", self.paraphrase),
-            ("zero-width character", filters.zero_width(self.question, [self.topic])),
-            ("look-alike letters", filters.look_alike(self.question, [self.topic])),
-            ("another language", self.translation),
-        )
+"""How many characters the output filter of the comparison holds back."""
 
 
 @dataclass(frozen=True)
@@ -79,33 +49,6 @@ GUARDS = (
     "output filter",
 )
 """In the order of the bars. The filters judge the runs without a guard: same wordings and seeds."""
-
-
-def leaks(text: str, word: str) -> bool:
-    """Say whether a person can read the word in a text: case, spacing and disguises set aside."""
-    needle = filters.letters(word)
-    return bool(needle) and needle in filters.letters(text)
-
-
-def prompt_ids(
-    model: LanguageModel, system: str, question: str, *, parse_special: bool = False
-) -> tuple[int, ...]:
-    """Return the ids of a system and a user turn, or of plain text if the model has no chat.
-
-    Args:
-        model: Whose tokenizer and chat template are used.
-        system: The system turn; empty for none.
-        question: The user turn.
-        parse_special: Whether control-token text in the turns is read as control tokens.
-    """
-    tokenizer = model.tokenizer
-    if not tokenizer.has_chat:
-        text = f"{system}\nQuestion: {question}\nAnswer:"
-        tokens = tokenizer.encode(text, add_bos=True, parse_special=parse_special)
-        return tuple(token.id for token in tokens)
-    turns = [{"role": "system", "content": system}] if system.strip() else []
-    turns.append({"role": "user", "content": question})
-    return tuple(tokenizer.chat(turns, parse_special_in_content=parse_special))
 
 
 def write(
@@ -203,7 +146,7 @@ def _texts(
     tick: Callable[[], None],
     guard: Guard | None = None,
 ) -> list[_Run]:
-    """Return one answer a seed."""
+    """Return one answer per seed."""
     from engine.guardrails.batch import write_rows
 
     rows: list[list[RowStep]] = [[] for _ in seeds]
@@ -232,7 +175,7 @@ def _filtered(
     for name, normalised in (("input filter", False), ("input filter, normalised", True)):
         stopped = bool(filters.hits(question, [scenario.topic], normalised=normalised))
         found[name] = [(leak and not stopped, stopped) for leak in plain]
-    screens = [output_filters.seen(run.chunks, scenario.word, HOLD_BACK) for run in runs]
+    screens = [filters.seen(run.chunks, scenario.word, HOLD_BACK) for run in runs]
     found["output filter"] = [(leaks(one.text, scenario.word), one.fired) for one in screens]
     return found
 

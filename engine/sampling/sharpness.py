@@ -1,23 +1,18 @@
-"""Sharpness is not accuracy: what temperature does to a set of questions with known answers.
+"""Sharpness is not accuracy: the facts that a model is asked, and what it answered by temperature.
 
-`engine/sampling/facts.json` holds short prompts and how each goes on rightly, written for this
-product. The model reads each once; every temperature is then worked out from the same logits.
+`facts.json`, beside this module, holds short prompts and the right continuation of each, written
+for this product. `engine.generation.sharpness` asks a model; the results here need numpy alone.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-from engine.sampling.chain import SamplingSettings, final_probabilities
-
-if TYPE_CHECKING:
-    from engine.model.model import LanguageModel
 
 FACTS = Path(__file__).parent / "facts.json"
 TEMPERATURES = tuple(round(0.1 * step, 1) for step in range(21))
@@ -94,50 +89,3 @@ class Sharpness:
 def load_facts(path: Path = FACTS) -> tuple[Fact, ...]:
     """Read the facts."""
     return tuple(Fact(**entry) for entry in json.loads(path.read_text(encoding="utf-8")))
-
-
-def measure(
-    model: LanguageModel,
-    facts: Sequence[Fact],
-    temperatures: Sequence[float] = TEMPERATURES,
-    *,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-    cancelled: Callable[[], bool] = lambda: False,
-) -> Sharpness:
-    """Let the model answer every fact at every temperature; one pass a fact.
-
-    Args:
-        model: its lock is held for one pass at a time.
-        facts: what is asked.
-        temperatures: 0 is argmax.
-        progress: told how many of how many facts are done.
-        cancelled: asked before each fact; true ends the measurement with those done.
-    """
-    results = []
-    for done, fact in enumerate(facts):
-        if cancelled():
-            break
-        results.append(_ask(model, fact, temperatures))
-        progress(done + 1, len(facts))
-    return Sharpness(model.name, tuple(temperatures), tuple(results))
-
-
-def _ask(model: LanguageModel, fact: Fact, temperatures: Sequence[float]) -> FactResult:
-    from engine.kv_cache.cached_pass import (
-        CachedPass,  # torch comes with it; reading a recording needs none
-    )
-
-    tokenizer = model.tokenizer
-    ids = [token.id for token in tokenizer.encode(fact.prompt, add_bos=True)]
-    right = tokenizer.encode(fact.answer)[0].id
-    logits = CachedPass(model).advance(ids)
-    greedy = int(logits.argmax())
-    rows = [final_probabilities(logits, SamplingSettings(temperature=t)) for t in temperatures]
-    return FactResult(
-        prompt=fact.prompt,
-        right=tokenizer.bytes_of(right).decode(errors="replace"),
-        greedy=tokenizer.bytes_of(greedy).decode(errors="replace"),
-        is_right=greedy == right,
-        top=tuple(round(float(row.max()), 6) for row in rows),
-        right_probability=tuple(round(float(row[right]), 6) for row in rows),
-    )

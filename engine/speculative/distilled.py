@@ -31,7 +31,7 @@ from engine.basics.errors import EngineError
 from engine.model.weights import DEFAULT
 from engine.network.few_rows import use_few_rows
 from engine.sampling.chain import SamplingSettings, draw, final_probabilities
-from engine.speculative.drafts import Proposal, Uniform
+from engine.speculative.drafts import DraftKind, Proposal, Uniform
 
 if TYPE_CHECKING:
     from engine.kv_cache.cached_pass import CachedPass
@@ -117,7 +117,7 @@ class DistilledParts:
 class DistilledDraft:
     """The trained block at work, for one run."""
 
-    name = "Distilled"
+    name = DraftKind.DISTILLED.value
     reads_states = True
 
     def __init__(self, target: LanguageModel, parts: DistilledParts) -> None:

@@ -1,7 +1,9 @@
-"""Drafts for speculative decoding: what guesses the next few tokens cheaply.
+"""Drafts for speculative decoding: what they must offer, the kinds there are, and prompt lookup.
 
-Every draft says with each token the distribution q that it really drew it from, since the check
-needs q and not what the draft would rather have.
+A draft guesses the next few tokens cheaply. With each token it gives the distribution q that it
+really drew the token from, because the check compares the target's p with exactly that q. A draft
+that is a model is in `engine.speculative.model_draft`, the trained one in
+`engine.speculative.distilled`. Neither torch nor transformers is imported here.
 """
 
 from __future__ import annotations
@@ -9,21 +11,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from engine.basics.errors import EngineError
-from engine.kv_cache.cached_pass import CachedPass
-from engine.sampling.chain import SamplingSettings, draw, final_probabilities
+from engine.basics.arrays import Array
+from engine.sampling.settings import SamplingSettings
 
 if TYPE_CHECKING:
-    from engine.model.model import LanguageModel
-
-Floats = npt.NDArray[np.float32]
+    from engine.kv_cache.cached_pass import CachedPass
 
 Uniform = Callable[[], float]
+"""Gives the next random number in [0, 1)."""
+
+
+class DraftKind(StrEnum):
+    """The kinds of draft that need no second model; the value is the name on the screen."""
+
+    LOOKUP = "Prompt lookup"
+    EARLY_EXIT = "Early exit"
+    DISTILLED = "Distilled"
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +39,7 @@ class Proposal:
     """One guessed token."""
 
     id: int
-    q: Floats
+    q: Array
     """[V] the distribution that it was drawn from; one-hot if nothing was left to chance."""
 
 
@@ -81,7 +89,7 @@ class PromptLookup(WithoutStates):
 
     def __init__(self, vocabulary: int, stop_ids: frozenset[int], *, longest: int = 3) -> None:
         """Look for the last `longest` tokens first, then for fewer."""
-        self.name = "Prompt lookup"
+        self.name = DraftKind.LOOKUP.value
         self.milliseconds = 0.0
         self._vocabulary = vocabulary
         self._stop_ids = stop_ids
@@ -101,7 +109,7 @@ class PromptLookup(WithoutStates):
         self.milliseconds = (time.perf_counter() - start) * 1000
         return proposals
 
-    def _certain(self, token_id: int) -> Floats:
+    def _certain(self, token_id: int) -> Array:
         q = np.zeros(self._vocabulary, np.float32)
         q[token_id] = 1.0
         return q
@@ -120,58 +128,3 @@ def continuation(context: Sequence[int], k: int, longest: int = 3) -> list[int]:
             start = int(places[-1]) + size
             return [int(token_id) for token_id in ids[start : start + k]]
     return []
-
-
-class ModelDraft(WithoutStates):
-    """A model with the same vocabulary: another one, or the target's own first layers."""
-
-    def __init__(self, model: LanguageModel, vocabulary: int) -> None:
-        """Take a model for one run.
-
-        Raises:
-            EngineError: Its vocabulary is not the target's.
-        """
-        if model.architecture.vocabulary != vocabulary:
-            raise EngineError(
-                f"{model.name} has {model.architecture.vocabulary} tokens and the target "
-                f"{vocabulary}: a draft needs the same vocabulary."
-            )
-        self.name = model.name
-        self.milliseconds = 0.0
-        self._model = model
-        self._sequence = CachedPass(model, rewindable=True)
-        self._read: list[int] = []
-
-    def propose(
-        self, context: Sequence[int], k: int, settings: SamplingSettings, uniform: Uniform
-    ) -> list[Proposal]:
-        """Draw up to k tokens, one small pass each."""
-        self.milliseconds = 0.0
-        text = list(context)
-        unread = self._go_back(text)
-        proposals: list[Proposal] = []
-        for _ in range(k):
-            logits = self._sequence.advance(unread)
-            start = time.perf_counter()
-            self._read += unread
-            q = final_probabilities(logits, settings, text)
-            token_id = draw(q, uniform())
-            proposals.append(Proposal(token_id, q))
-            text.append(token_id)
-            unread = [token_id]
-            own = (time.perf_counter() - start) * 1000
-            self.milliseconds += self._sequence.milliseconds + own
-            if token_id in self._model.stop_ids:
-                break
-        return proposals
-
-    def _go_back(self, text: list[int]) -> list[int]:
-        """Forget guesses that were rejected, and return what has not been read yet."""
-        same = 0
-        # At least the last token is read again: its logits are wanted.
-        most = min(len(self._read), len(text) - 1)
-        while same < most and self._read[same] == text[same]:
-            same += 1
-        self._sequence.rewind(same)
-        del self._read[same:]
-        return text[same:]

@@ -1,104 +1,34 @@
-"""Output, speculative decoding: a draft guesses several tokens, one pass of the target checks them.
+"""Speculative decoding, the loop: draft, check, keep, repeat, and report every round.
 
-    draft: x1 ~ q1, x2 ~ q2, ..., xk ~ qk          cheap, one after the other
-    target: p1, ..., pk, p(k+1)                    one pass over all of them
-    keep x1, x2, ... while u < p(x) / q(x)
-    at the first rejection: redraw from max(p - q, 0), normalised
-    if all are kept: one more token from p(k+1)
-
-The text has exactly the target's distribution, whatever the draft is: a good draft only makes it
-faster. Source: Leviathan, Kalman and Matias, "Fast inference from transformers via speculative
-decoding" (2023); Chen et al., "Accelerating large language model decoding with speculative
-sampling" (2023).
+Per round the draft guesses several tokens, and one pass of the target gives the distributions that
+the rule in `engine.speculative.acceptance` needs. The text has exactly the target's distribution,
+whatever the draft is: a good draft only makes it faster.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from engine.basics.arrays import Array
 from engine.basics.errors import EngineError
-from engine.generation.loop import StopReason, checked_prompt, random_numbers
+from engine.generation.loop import checked_prompt
+from engine.generation.random_numbers import random_numbers
+from engine.generation.token_step import StopReason
 from engine.kv_cache.cached_pass import CachedPass
-from engine.sampling.chain import SamplingSettings, draw, final_probabilities
+from engine.sampling.chain import SamplingSettings, final_probabilities
+from engine.speculative.acceptance import Verdict, check
 from engine.speculative.drafts import Draft, Proposal
 from engine.speculative.rounds import CheckedToken, DraftRound, Fate, ResidualRow, Source
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
 
-__all__ = [
-    "CheckedToken",
-    "DraftRound",
-    "ResidualRow",
-    "Verdict",
-    "acceptance",
-    "check",
-    "residual",
-    "speculate",
-]
-
-Floats = npt.NDArray[np.float32]
-
 RESIDUAL_ROWS = 10
 """How many tokens of a residual distribution a round reports."""
-
-
-@dataclass(frozen=True, eq=False)
-class Verdict:
-    """What a check decides."""
-
-    accepted: int
-    numbers: tuple[float, ...]
-    """The random number of each guess that was checked: one more than accepted, or all."""
-    id: int
-    """The token that is redrawn, or the bonus."""
-    u: float
-    """The random number that drew it."""
-    drawn_from: Floats
-    """[V] the distribution that it was drawn from."""
-
-
-def check(
-    proposals: Sequence[Proposal], target: Sequence[Floats], uniform: Callable[[], float]
-) -> Verdict:
-    """Decide which guesses are kept, and draw the token after them.
-
-    Args:
-        proposals: k guesses with the distributions that they were drawn from.
-        target: k + 1 distributions [V] of the target, one before each guess and one after all.
-        uniform: Gives the next random number in [0, 1).
-    """
-    numbers: list[float] = []
-    for proposal, p in zip(proposals, target, strict=False):
-        numbers.append(uniform())
-        if numbers[-1] * float(proposal.q[proposal.id]) >= float(p[proposal.id]):
-            rest = residual(p, proposal.q)
-            u = uniform()
-            return Verdict(len(numbers) - 1, tuple(numbers), draw(rest, u), u, rest)
-    last = target[len(proposals)]
-    u = uniform()
-    return Verdict(len(numbers), tuple(numbers), draw(last, u), u, last)
-
-
-def residual(p: Floats, q: Floats) -> Floats:
-    """Return max(p - q, 0), normalised: what is left of p beyond what the draft already gave.
-
-    If nothing is left (p and q differ by rounding only), p itself.
-    """
-    rest = np.maximum(p.astype(np.float64) - q, 0.0)
-    total = rest.sum()
-    return (rest / total).astype(np.float32) if total > 0 else p
-
-
-def acceptance(p: Floats, q: Floats) -> float:
-    """Return how likely a token drawn from q is accepted: sum of min(p, q)."""
-    return float(np.minimum(p, q).sum(dtype=np.float64))
 
 
 def speculate(
@@ -167,7 +97,7 @@ class _Run:
         end = next((i for i, one in enumerate(proposals) if one.id in stops), len(proposals))
         return proposals[: end + 1]
 
-    def score(self, proposals: Sequence[Proposal]) -> list[Floats]:
+    def score(self, proposals: Sequence[Proposal]) -> list[Array]:
         """Return the target's distribution before each guess and after all, from one pass."""
         guessed = [proposal.id for proposal in proposals]
         unread = [*self.ids[self.sequence.tokens :], *guessed]
@@ -184,7 +114,7 @@ def _rounds(run: _Run, k: int, most: int, is_budget: bool) -> Generator[DraftRou
     """Run rounds until `most` tokens are there or an end token is."""
     index, left = 0, most
     while left > 0:
-        # With one token of room left for the bonus, the budget is never passed.
+        # Guess at most `left - 1`: the bonus token needs the last place.
         count = min(k, left - 1)
         proposals = run.guess(count) if count else []
         drafting = run.draft.milliseconds if count else 0.0
@@ -213,7 +143,7 @@ def _report(
     run: _Run,
     index: int,
     proposals: Sequence[Proposal],
-    target: Sequence[Floats],
+    target: Sequence[Array],
     verdict: Verdict,
     new: tuple[int, ...],
     times: tuple[float, float],
@@ -249,7 +179,7 @@ def _report(
 
 
 def _residual_rows(
-    proposals: Sequence[Proposal], target: Sequence[Floats], verdict: Verdict
+    proposals: Sequence[Proposal], target: Sequence[Array], verdict: Verdict
 ) -> tuple[ResidualRow, ...]:
     """Return the likeliest tokens of the residual, and the rejected and the redrawn one."""
     p, rejected = target[verdict.accepted], proposals[verdict.accepted]

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from engine.generation.loop import generate
 from engine.generation.token_step import TokenStep
 from engine.sampling.chain import SamplingSettings
-from engine.speculative.loop import DraftRound, speculate
+from engine.speculative.loop import speculate
+from engine.speculative.rounds import DraftRound
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel

@@ -19,7 +19,7 @@ from pages.frame.loading import loaded_model
 if TYPE_CHECKING:
     from engine.basics.arrays import Array
     from engine.generation.beam import BeamTree
-    from engine.generation.loop import TokenStep
+    from engine.generation.token_step import TokenStep
     from engine.lm_head.scores import LogitTerms, TopTokens
     from engine.sampling.chain import SamplingSettings
     from engine.sampling.sharpness import Sharpness
@@ -72,7 +72,7 @@ def logit_terms(source: str, ids: tuple[int, ...], token_id: int) -> LogitTerms:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def uniforms(seed: int, count: int) -> tuple[float, ...]:
     """Return the first random numbers of a seed."""
-    from engine.generation.loop import uniforms as numbers
+    from engine.generation.random_numbers import uniforms as numbers
 
     return numbers(seed, count)
 
@@ -125,7 +125,8 @@ def written(live: Live, settings: SamplingSettings, tokens: int) -> Iterator[Tok
 
 def measure_sharpness(live: Live) -> Sharpness:
     """Ask the running model all facts, with a bar that grows."""
-    from engine.sampling.sharpness import load_facts, measure
+    from engine.generation.sharpness import measure
+    from engine.sampling.sharpness import load_facts
 
     bar = st.progress(0.0, text="Asking …")
 

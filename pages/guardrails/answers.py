@@ -15,7 +15,8 @@ from pages.frame.loading import loaded_model
 if TYPE_CHECKING:
     from engine.guardrails.ban import SequenceBan, TokenBan
     from engine.guardrails.batch import Guard, RowStep
-    from engine.guardrails.comparison import Scenario, Tally
+    from engine.guardrails.comparison import Tally
+    from engine.guardrails.scenario import Scenario
 
 KEPT = "guarded_answers"
 MOST_KEPT = 40
@@ -53,7 +54,8 @@ def show_answer(
     budget: int = BUDGET,
 ) -> tuple[RowStep, ...] | None:
     """Show an answer: the one that is kept, or a new one as it is written if `asked`."""
-    from engine.guardrails.comparison import leaks, write
+    from engine.guardrails.comparison import write
+    from engine.guardrails.scenario import leaks
 
     place = st.empty()
     steps = kept(live, name, ids)

@@ -11,8 +11,8 @@ from components.guardrails.scenario import scenario_controls
 from components.kit.text import markdown
 from components.link import state, widgets
 from engine.guardrails import ban as guardrails_ban
-from engine.guardrails import comparison
-from engine.guardrails import output_filters as output
+from engine.guardrails import filters
+from engine.guardrails.scenario import Scenario, prompt_ids
 from pages.frame import frame
 from pages.guardrails import answers
 from pages.guardrails import views as panels
@@ -21,17 +21,17 @@ live = frame.live_prompt(traced=False)
 tokenizer = live.model.tokenizer
 
 
-def scenario() -> comparison.Scenario:
+def scenario() -> Scenario:
     """Draw the scenario's controls and return it."""
-    return comparison.Scenario(**scenario_controls())
+    return Scenario(**scenario_controls())
 
 
 def ids_of(system: str, question: str, *, control: bool = False) -> tuple[int, ...]:
     """Return the ids of a system turn and a question."""
-    return comparison.prompt_ids(live.model, system, question, parse_special=control)
+    return prompt_ids(live.model, system, question, parse_special=control)
 
 
-def special_tokens(now: comparison.Scenario) -> None:
+def special_tokens(now: Scenario) -> None:
     """Show a forged system turn, read as text and as control tokens."""
     order = widgets.text(
         "What the user puts into a system turn of their own",
@@ -53,7 +53,7 @@ def special_tokens(now: comparison.Scenario) -> None:
             answers.show_answer(live, "none", ids, now.word, asked=asked)
 
 
-def logit_ban(now: comparison.Scenario) -> None:
+def logit_ban(now: Scenario) -> None:
     """Show a ban on tokens, how the word leaks, and a ban on sequences."""
     asked = answers.ask_button()
     token_ban, sequence_ban = answers.bans(live.model.source, now.word)
@@ -70,7 +70,7 @@ def logit_ban(now: comparison.Scenario) -> None:
     view.spellings_table(guardrails_ban.spellings(tokenizer, now.word))
 
 
-def output_filter(now: comparison.Scenario) -> None:
+def output_filter(now: Scenario) -> None:
     """Show what is on the screen when a filter on the stream fires."""
     ids = ids_of(now.system, now.question)
     ban = answers.bans(live.model.source, now.word)[0]
@@ -82,7 +82,7 @@ def output_filter(now: comparison.Scenario) -> None:
             steps = answers.show_answer(live, name, ids, now.word, asked=asked, guard=guard)
             if steps is not None:
                 view.hold_back_table(
-                    output.by_hold_back([step.text for step in steps], now.word), key=name
+                    filters.by_hold_back([step.text for step in steps], now.word), key=name
                 )
 
 

@@ -13,14 +13,15 @@ from components.kit.text import markdown, visible
 from components.link import state, widgets
 from components.overview.flow import overview_flow
 from engine.basics.errors import EngineError
-from engine.guardrails import comparison, filters, format
+from engine.guardrails import filters, format
+from engine.guardrails.scenario import leaks, prompt_ids
 from pages.frame.lab import uniforms
 from pages.frame.live import Live
 from pages.frame.loading import loaded_model
 from pages.guardrails import answers
 
 if TYPE_CHECKING:
-    from engine.guardrails.comparison import Scenario
+    from engine.guardrails.scenario import Scenario
 
 TALLIES = "guard_tallies"
 SAMPLES = "format_samples"
@@ -58,7 +59,7 @@ def input_filter(live: Live, now: Scenario) -> None:
     columns = st.columns(2)
     with columns[0]:
         st.markdown("**Without a guard**")
-        ids = comparison.prompt_ids(live.model, now.system, text)
+        ids = prompt_ids(live.model, now.system, text)
         answers.show_answer(live, "none", ids, now.word, asked=asked)
     with columns[1]:
         st.markdown("**With the filter**")
@@ -98,7 +99,7 @@ def constraint(live: Live, now: Scenario) -> None:
         return
     st.caption("The rule: " + markdown(wanted.rule))
     asked = answers.ask_button()
-    ids = comparison.prompt_ids(live.model, now.system, now.question)
+    ids = prompt_ids(live.model, now.system, now.question)
     columns = st.columns(2)
     with columns[0]:
         st.markdown("**Without a guard**")
@@ -183,11 +184,11 @@ def compare(live: Live, now: Scenario) -> None:
 
 def tasks(live: Live, now: Scenario) -> list[tuple[str, bool, str]]:
     """Return what to try: the task, whether it is done, and where it stands."""
-    ids = comparison.prompt_ids(live.model, now.system, now.question)
+    ids = prompt_ids(live.model, now.system, now.question)
     token_ban = answers.bans(live.model.source, now.word)[0]
     steps = answers.kept(live, "token ban", ids)
     text = "" if steps is None else "".join(step.text for step in steps)
-    spelled = comparison.leaks(text, now.word)
+    spelled = leaks(text, now.word)
     through = [
         name
         for name, wording in now.wordings()

@@ -41,7 +41,7 @@ def ended(live: Live) -> bool:
 
 def next_number(live: Live) -> float:
     """Return the random number in [0, 1) that draws the next token."""
-    from engine.generation.loop import uniforms
+    from engine.generation.random_numbers import uniforms
 
     return uniforms(live.seed, len(written(live)) + 1)[-1]
 

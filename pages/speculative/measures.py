@@ -13,7 +13,7 @@ from pages.frame.live import Live
 from pages.speculative import races as drafting
 
 if TYPE_CHECKING:
-    from engine.speculative.law_of_texts import TextLaw
+    from engine.speculative.law import TextLaw
     from engine.speculative.race import Pay
 
 PAYS = "draft_pays"
@@ -61,7 +61,7 @@ def texts(live: Live, choice: drafting.Choice) -> TextLaw | None:
 
 def count(live: Live, choice: drafting.Choice) -> Iterator[TextLaw]:
     """Count the first tokens of many runs with this draft; keep and yield each state."""
-    from engine.speculative.law_of_texts import count_texts
+    from engine.speculative.law import count_texts
 
     counting = count_texts(
         live.model,

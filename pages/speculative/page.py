@@ -9,9 +9,9 @@ from components.kit.chart import chart
 from components.kit.text import markdown
 from components.link import state, widgets
 from components.speculative import depth as speculative_depth
-from components.speculative import pay
 from components.speculative import rounds as draft_rounds
 from engine.basics.errors import EngineError
+from engine.speculative.drafts import DraftKind
 from pages.frame import frame
 from pages.speculative import races, views
 
@@ -26,7 +26,7 @@ def controls(running: bool) -> races.Choice:
     with st.container(horizontal=True, vertical_alignment="bottom", key="draft_controls"):
         kind = widgets.choice("Draft", races.kinds(live), key=state.DRAFT)
         depth = max(layers // 3, 1)
-        if kind == pay.EARLY_EXIT and layers > 2:
+        if kind == DraftKind.EARLY_EXIT and layers > 2:
             entry = state.Limit(
                 *(state.EXIT_LAYERS, "First N layers", 1, layers - 1, depth, 1), whole=True
             )

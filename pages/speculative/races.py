@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from components.speculative.pay import DISTILLED, EARLY_EXIT, LOOKUP
+from engine.speculative.drafts import DraftKind, PromptLookup
 from pages.frame.live import Live
 from pages.frame.loading import allowed_sources, wait_for_model
 
@@ -27,7 +27,7 @@ class Choice:
     """Which draft guesses how many tokens."""
 
     kind: str
-    """`LOOKUP`, `EARLY_EXIT`, `DISTILLED`, or the source of another model."""
+    """A `DraftKind`, or the source of another model."""
     layers: int
     """Of an early exit."""
     k: int
@@ -36,8 +36,8 @@ class Choice:
     @property
     def label(self) -> str:
         """What a legend calls the draft."""
-        exit_layers = f"{EARLY_EXIT}, {self.layers} layers"
-        return exit_layers if self.kind == EARLY_EXIT else self.kind
+        exit_layers = f"{DraftKind.EARLY_EXIT}, {self.layers} layers"
+        return exit_layers if self.kind == DraftKind.EARLY_EXIT else self.kind
 
 
 def kinds(live: Live) -> list[str]:
@@ -49,7 +49,8 @@ def kinds(live: Live) -> list[str]:
     from engine.speculative.distilled import fits
 
     others = [source for source in allowed_sources() if source != live.model.source]
-    return [LOOKUP, EARLY_EXIT, *([DISTILLED] if fits(live.model) else []), *others]
+    own = [kind.value for kind in DraftKind if kind != DraftKind.DISTILLED or fits(live.model)]
+    return [*own, *others]
 
 
 def make(live: Live, choice: Choice) -> Draft:
@@ -59,15 +60,15 @@ def make(live: Live, choice: Choice) -> Draft:
         EngineError: The other model has another vocabulary.
     """
     from engine.speculative.distilled import DistilledDraft
-    from engine.speculative.drafts import ModelDraft, PromptLookup
     from engine.speculative.early_exit import early_exit
+    from engine.speculative.model_draft import ModelDraft
 
     vocabulary = live.model.architecture.vocabulary
-    if choice.kind == LOOKUP:
+    if choice.kind == DraftKind.LOOKUP:
         return PromptLookup(vocabulary, live.model.stop_ids)
-    if choice.kind == EARLY_EXIT:
+    if choice.kind == DraftKind.EARLY_EXIT:
         return ModelDraft(early_exit(live.model, choice.layers), vocabulary)
-    if choice.kind == DISTILLED:
+    if choice.kind == DraftKind.DISTILLED:
         return DistilledDraft(live.model, _parts(live.model.source))
     return ModelDraft(wait_for_model(choice.kind), vocabulary)
 

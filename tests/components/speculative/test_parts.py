@@ -21,10 +21,9 @@ from components.speculative.rounds import (
     told,
 )
 from engine.generation.token_step import TokenStep
-from engine.speculative.law import LawCheck
-from engine.speculative.law_of_texts import TextLaw
-from engine.speculative.loop import CheckedToken, DraftRound, ResidualRow
+from engine.speculative.law import LawCheck, TextLaw
 from engine.speculative.race import Lap, Pay, expected_tokens, predicted_speed_up
+from engine.speculative.rounds import CheckedToken, DraftRound, ResidualRow
 
 ACCEPTED = CheckedToken(1, b"<b>", p=0.5, q=0.25, u=0.9, fate="accepted")
 REJECTED = CheckedToken(2, b" dog", p=0.1, q=0.5, u=0.4, fate="rejected")

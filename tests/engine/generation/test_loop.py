@@ -10,7 +10,9 @@ import pytest
 import torch
 
 from engine.basics.errors import EngineError
-from engine.generation.loop import generate, top, uniforms
+from engine.generation.loop import generate
+from engine.generation.random_numbers import uniforms
+from engine.generation.token_step import top
 from engine.kv_cache.cached_pass import CachedPass
 from engine.sampling.chain import (
     SamplingSettings,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.guardrails import filters
-from engine.guardrails.output_filters import OutputFilter, by_hold_back, seen
+from engine.guardrails.filters import OutputFilter, by_hold_back, seen
 
 QUESTION = "Where is the Party? Which party?"
 

@@ -10,7 +10,8 @@ import pytest
 
 from components.overview.recorded import SEED, SETTINGS, recorded_run
 from engine.basics.errors import EngineError
-from engine.generation.loop import generate, uniforms
+from engine.generation.loop import generate
+from engine.generation.random_numbers import uniforms
 from engine.interpret.lens import lens
 from engine.overview.facts import Overview
 from engine.overview.summary import _last_rows, summarise, telling_head

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from engine.basics.errors import EngineError
-from engine.generation.loop import generate, random_numbers
+from engine.generation.loop import generate
+from engine.generation.random_numbers import random_numbers
 from engine.kv_cache.cached_pass import CachedPass
 from engine.sampling.chain import SamplingSettings, draw, final_probabilities
 from engine.speculative.distilled import (

@@ -1,19 +1,10 @@
-"""Drafts: what they propose, the distribution that they say they drew from, and going back."""
+"""Prompt lookup: what it finds in the text so far, and how sure it is of it."""
 
-from dataclasses import replace
-
-import numpy as np
 import pytest
-import torch
 
-from engine.basics.errors import EngineError
-from engine.generation.loop import random_numbers
-from engine.sampling.chain import SamplingSettings, draw, final_probabilities
-from engine.speculative.drafts import ModelDraft, PromptLookup, continuation
-from tests.engine.runs import END, WARM, ids_of
-from tests.tiny import FAMILIES
-
-PLAIN = SamplingSettings()
+from engine.generation.random_numbers import random_numbers
+from engine.sampling.settings import SamplingSettings
+from engine.speculative.drafts import PromptLookup, continuation
 
 
 @pytest.mark.parametrize(
@@ -36,47 +27,6 @@ def test_lookup_finds_what_followed_before(text, k, expected):
 
 def test_lookup_is_certain_of_its_guess_and_stops_after_an_end_token():
     draft = PromptLookup(10, frozenset({4}))
-    proposals = draft.propose([1, 2, 3, 4, 5, 1, 2], 4, PLAIN, random_numbers(0))
+    proposals = draft.propose([1, 2, 3, 4, 5, 1, 2], 4, SamplingSettings(), random_numbers(0))
     assert [one.id for one in proposals] == [3, 4]
     assert all(one.q[one.id] == 1 and one.q.sum() == 1 for one in proposals)
-
-
-def test_a_model_says_the_distribution_that_it_drew_from(tiny_model):
-    model = replace(tiny_model("qwen3"), stop_ids=frozenset())
-    context = ids_of(model, "The cat")
-    proposals = ModelDraft(model, 384).propose(context, 4, WARM, random_numbers(7))
-    uniform, text = random_numbers(7), list(context)
-    for one in proposals:
-        with torch.inference_mode():
-            logits = model.network(torch.tensor([text])).logits[0, -1].numpy()
-        q = final_probabilities(logits, WARM, text)  # the penalties see the guesses before it
-        np.testing.assert_allclose(one.q, q, rtol=0, atol=1e-4)
-        assert one.id == draw(q, uniform())
-        text.append(one.id)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_rejected_guesses_are_forgotten(tiny_model, family):
-    """Longer than the sliding windows of 8, where a cache with a window could not go back."""
-    model = replace(tiny_model(family), stop_ids=frozenset())
-    draft = ModelDraft(model, 384)
-    context = ids_of(model, "The cat sat on the mat and the dog")
-    draft.propose(context, 4, PLAIN, random_numbers(1))
-    other = [*context, 20, 30]
-    again = draft.propose(other, 3, PLAIN, random_numbers(2))
-    fresh = ModelDraft(model, 384).propose(other, 3, PLAIN, random_numbers(2))
-    assert [one.id for one in again] == [one.id for one in fresh]
-    for one, expected in zip(again, fresh, strict=True):
-        np.testing.assert_allclose(one.q, expected.q, rtol=0, atol=1e-4)
-
-
-def test_a_model_stops_guessing_after_its_end_token(tiny_model):
-    model = tiny_model("llama")
-    settings = SamplingSettings(logit_bias={END: 100.0})
-    proposals = ModelDraft(model, 384).propose([5, 6], 4, settings, random_numbers(0))
-    assert [one.id for one in proposals] == [END]
-
-
-def test_another_vocabulary_is_refused(tiny_model):
-    with pytest.raises(EngineError, match="384 tokens and the target 500"):
-        ModelDraft(tiny_model("llama"), 500)

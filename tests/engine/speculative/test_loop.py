@@ -5,34 +5,18 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from engine.basics.errors import EngineError
 from engine.generation.loop import generate
 from engine.kv_cache.cached_pass import CachedPass
 from engine.sampling.chain import SamplingSettings, final_probabilities
-from engine.speculative.drafts import ModelDraft, PromptLookup, Proposal
+from engine.speculative.drafts import PromptLookup
 from engine.speculative.early_exit import early_exit
 from engine.speculative.loop import speculate
-from tests.engine.runs import END, GREEDY, WARM, ids_of
+from engine.speculative.model_draft import ModelDraft
+from tests.engine.runs import END, GREEDY, WARM, ids_of, ids_written
 from tests.tiny import FAMILIES
-
-P = np.array([0.6, 0.3, 0.1], np.float32)
-Q = np.array([0.2, 0.5, 0.3], np.float32)
-ROUNDS = 20_000
-
-
-def text_of(rounds):
-    return [token_id for part in rounds for token_id in part.ids]
-
-
-def guesses(q, uniform, k=1):
-    cumulative = q.astype(np.float64).cumsum() / q.sum(dtype=np.float64)
-    return [Proposal(int(np.searchsorted(cumulative, uniform(), "right")), q) for _ in range(k)]
-
-
-# --- whole runs on models -------------------------------------------------------------------------
 
 
 def drafts_of(model):
@@ -51,7 +35,7 @@ def test_greedy_is_plain_greedy(tiny_model, family):
     plain = [s.id for s in generate(model, ids, GREEDY, max_new_tokens=24, seed=0)]
     for draft, k in itertools.product(drafts_of(model), (1, 4)):
         rounds = list(speculate(model, draft, ids, GREEDY, k=k, max_new_tokens=24, seed=0))
-        assert text_of(rounds) == plain, draft.name
+        assert ids_written(rounds) == plain, draft.name
         draft_again = drafts_of(model)[0]  # a draft serves one run
         assert draft_again is not draft
 
@@ -64,7 +48,7 @@ def test_greedy_with_penalties_is_plain_greedy(tiny_model):
     for number in range(3):
         draft = drafts_of(model)[number]
         rounds = speculate(model, draft, ids, settings, k=5, max_new_tokens=30, seed=0)
-        assert text_of(rounds) == plain, draft.name
+        assert ids_written(rounds) == plain, draft.name
 
 
 def test_the_target_as_its_own_draft_is_never_rejected(tiny_model):
@@ -80,7 +64,7 @@ def test_the_budget_is_met_exactly(tiny_model, budget):
     model = replace(tiny_model("llama"), stop_ids=frozenset())
     draft = ModelDraft(model, model.architecture.vocabulary)
     rounds = list(speculate(model, draft, [5, 6], GREEDY, k=3, max_new_tokens=budget, seed=0))
-    assert len(text_of(rounds)) == budget
+    assert len(ids_written(rounds)) == budget
     assert [part.stop_reason for part in rounds][-1] == "token budget"
     assert all(part.stop_reason is None for part in rounds[:-1])
 
@@ -93,7 +77,7 @@ def test_nothing_follows_an_end_token(tiny_model):
         rounds = list(
             speculate(model, draft, [5, 6, 5, 6], settings, k=4, max_new_tokens=40, seed=seed)
         )
-        ids = text_of(rounds)
+        ids = ids_written(rounds)
         assert END not in ids[:-1]
         assert (ids[-1] == END) == (rounds[-1].stop_reason == "end token")
 
@@ -155,4 +139,4 @@ def test_greedy_on_the_default_model(real_model, number):
         ModelDraft(early_exit(real_model, 10), vocabulary),
     )[number]
     rounds = speculate(real_model, draft, entry["ids"], GREEDY, k=4, max_new_tokens=64, seed=0)
-    assert text_of(rounds) == entry["tokens"]
+    assert ids_written(rounds) == entry["tokens"]

@@ -1,0 +1,70 @@
+"""A model as the draft: another one with the same vocabulary, or the target's own first layers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from engine.basics.errors import EngineError
+from engine.kv_cache.cached_pass import CachedPass
+from engine.sampling.chain import SamplingSettings, draw, final_probabilities
+from engine.speculative.drafts import Proposal, Uniform, WithoutStates
+
+if TYPE_CHECKING:
+    from engine.model.model import LanguageModel
+
+
+class ModelDraft(WithoutStates):
+    """A model with the same vocabulary: another one, or the target's own first layers."""
+
+    def __init__(self, model: LanguageModel, vocabulary: int) -> None:
+        """Take a model for one run.
+
+        Raises:
+            EngineError: Its vocabulary is not the target's.
+        """
+        if model.architecture.vocabulary != vocabulary:
+            raise EngineError(
+                f"{model.name} has {model.architecture.vocabulary} tokens and the target "
+                f"{vocabulary}: a draft needs the same vocabulary."
+            )
+        self.name = model.name
+        self.milliseconds = 0.0
+        self._model = model
+        self._sequence = CachedPass(model, rewindable=True)
+        self._read: list[int] = []
+
+    def propose(
+        self, context: Sequence[int], k: int, settings: SamplingSettings, uniform: Uniform
+    ) -> list[Proposal]:
+        """Draw up to k tokens, one small pass each."""
+        self.milliseconds = 0.0
+        text = list(context)
+        unread = self._go_back(text)
+        proposals: list[Proposal] = []
+        for _ in range(k):
+            logits = self._sequence.advance(unread)
+            start = time.perf_counter()
+            self._read += unread
+            q = final_probabilities(logits, settings, text)
+            token_id = draw(q, uniform())
+            proposals.append(Proposal(token_id, q))
+            text.append(token_id)
+            unread = [token_id]
+            own = (time.perf_counter() - start) * 1000
+            self.milliseconds += self._sequence.milliseconds + own
+            if token_id in self._model.stop_ids:
+                break
+        return proposals
+
+    def _go_back(self, text: list[int]) -> list[int]:
+        """Forget guesses that were rejected, and return what has not been read yet."""
+        same = 0
+        # At least the last token is read again: its logits are wanted.
+        most = min(len(self._read), len(text) - 1)
+        while same < most and self._read[same] == text[same]:
+            same += 1
+        self._sequence.rewind(same)
+        del self._read[same:]
+        return text[same:]
