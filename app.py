@@ -18,7 +18,6 @@ st.set_page_config(
     layout="wide",
     initial_sidebar_state="expanded",
 )
-state.read_link()
 
 page_of = {
     entry.key: st.Page(
@@ -36,6 +35,7 @@ chosen = st.navigation(
     position="top",
 )
 stage = next(entry for entry in STAGES if page_of[entry.key] == chosen)
+state.read_link()  # it may write to the address, which only now names the page
 
 with st.sidebar:
     request = sidebar.prompt_controls(allowed_sources())

@@ -16,8 +16,9 @@ def heading(page) -> str:
 
 def test_a_deep_link_opens_on_a_server_that_nobody_has_visited(page_at, cold_server):
     stage = STAGES[-1]
-    page = page_at(f"/{stage.url}", server=cold_server)
+    page = page_at(f"/{stage.url}", params={"seed": "1e400"}, server=cold_server)
     assert heading(page) == stage.question
+    assert page.url == f"{cold_server.url}/{stage.url}", "the seed is put right, the page stays"
     assert page.get_by_role("navigation", name="App pages").is_visible()
     assert page.get_by_role("textbox", name="Prompt").input_value()
 
