@@ -57,7 +57,8 @@ def _readings(
 ) -> None:
     """Offer the tokens of a word as it stands in a sentence (after a space) and at its start."""
     bare = word.lstrip(" ")
-    for place, text in (("After a space", f" {bare}"), ("At the start", bare)):
+    readings = (("After a space", "after", f" {bare}"), ("At the start", "start", bare))
+    for place, key, text in readings:
         tokens = tokens_of(text)
         st.caption(f"{place}: {len(tokens)} token{'s' * (len(tokens) != 1)}")
         if len(tokens) > 1:
@@ -69,7 +70,7 @@ def _readings(
             for index, token in enumerate(tokens[:6]):
                 st.button(
                     f"{markdown(name_of(token.id))} ({token.id})",
-                    key=f"bias_{place[0]}_{index}_{token.id}",
+                    key=f"bias_{key}_{index}_{token.id}",
                     icon=":material/add:",
                     on_click=_set,
                     args=(token.id, "size"),

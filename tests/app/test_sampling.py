@@ -8,6 +8,7 @@ import pytest
 
 from engine.observe.hooks import observed
 from tests.app.test_frame import texts
+from tests.tiny import tiny_tokenizer
 
 VIEWS = ("Draw", "Sweeps", "A and B", "Sharpness", "Beams")
 
@@ -69,13 +70,32 @@ def test_a_bias_is_picked_by_word(open_app):
     at.text_input(key="bias_word").set_value("cat").run()
     assert any("2 tokens" in caption.value or "1 token" in caption.value for caption in at.caption)
     at.slider(key="bias_size").set_value(50.0).run()
-    button = next(b for b in at.button if b.key and b.key.startswith("bias_A_0_"))
+    button = next(b for b in at.button if b.key and b.key.startswith("bias_after_0_"))
     token_id = button.key.rsplit("_", 1)[1]
     button.click().run()
     assert at.session_state["logit_bias"] == f"{token_id}:50"
     assert bars(at, "softmax")["rows"][0]["after"] > 0.9
     at.button(key=f"unbias_{token_id}").click().run()
     assert at.session_state["logit_bias"] == ""
+
+
+WORDS = """
+Anna Peter Maria Łukasz Zoë Nguyễn Ångström Jürgen Mohammed Oğuz São Przemysław Mississippi Москва
+Massachusetts Saskatchewan Kraków İstanbul 北京 banana hottentottententententoonstelling x-ray
+unbelievable aaaa aaaaaaaa abab 1000000 🎉🎉 naïve O'Neill <b>b</b>
+"""
+
+
+@pytest.mark.parametrize("word", WORDS.split())
+def test_the_pieces_of_any_word_can_be_picked_with_and_without_a_space(open_app, word):
+    at = open_app("sampling")
+    at.text_input(key="bias_word").set_value(word).run()
+    assert not at.exception, word
+    for text in (" " + word, word):
+        ids = [token.id for token in tiny_tokenizer().encode(text)][:6]
+        place = "after" if text.startswith(" ") else "start"
+        keys = {button.key for button in at.button}
+        assert {f"bias_{place}_{index}_{token}" for index, token in enumerate(ids)} <= keys
 
 
 @pytest.mark.parametrize(
