@@ -49,11 +49,16 @@ def merges() -> None:
     before = tokenizer.chat_span(prompt)[0] if live.request.chat else 0
     start = live.tokens[st.session_state[state.TOKEN]].start - before
     words = tokenizer.merges(prompt, only=-1)
+    if not words:
+        st.info("Your turn is empty, so nothing was merged: all these tokens are the template's.")
+        return
     chosen = next((n for n, word in enumerate(words) if word.start <= start < word.end), 0)
 
     def choose_word(number: int) -> None:
         place = words[number].start + before
-        choose(next(n for n, token in enumerate(live.tokens) if token.end > place))
+        # A template can cut blanks off a turn: what stood there has no token.
+        last = len(live.tokens) - 1
+        choose(next((n for n, token in enumerate(live.tokens) if token.end > place), last))
 
     tokenizer_merges.choose_word(words, chosen, prompt, choose_word)
     word = tokenizer.merges(prompt, only=chosen)[chosen]

@@ -38,6 +38,14 @@ def test_the_card_of_a_part_of_a_character_says_so(open_app):
 
 
 @pytest.mark.parametrize("look", LOOKS)
+def test_each_closer_look_runs_on_an_empty_turn(open_app, look):
+    at = open_app("tokenizer", prompt="a", look=look, chat="true")
+    for prompt in ("", " ", "\n", "\x04"):
+        at.text_area(key="prompt").set_value(prompt).run()
+        assert not at.exception, (look, prompt)
+
+
+@pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("chat", ["false", "true"])
 def test_each_closer_look_runs_on_awkward_text(open_app, look, chat):
     at = open_app("tokenizer", prompt="a", look=look, chat=chat)
