@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -14,17 +13,15 @@ from components.kit.chart import frame, packed, token_axis, token_labels
 from components.kit.numbers import percent
 from components.kit.text import markdown, visible
 from components.kit.text import plotly as escape
+from engine.basics.distribution import surprisal_bits
 
 if TYPE_CHECKING:
     from engine.generation.token_step import TokenStep
 
-SMALLEST = 2.0**-149
-"""The smallest float32 above 0: a probability below it counts as this one."""
-
 
 def bits_of(steps: Sequence[TokenStep]) -> list[float]:
     """Return each token's surprise: -log2 of the model's own probability."""
-    return [-math.log2(max(step.raw_probability, SMALLEST)) + 0.0 for step in steps]
+    return [surprisal_bits(step.raw_probability) for step in steps]
 
 
 def surprise(steps: Sequence[TokenStep], *, key: str, selected: int | None = None) -> go.Figure:

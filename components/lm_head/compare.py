@@ -16,7 +16,7 @@ from components.kit.text import plotly as escape
 from components.kit.text import visible
 
 if TYPE_CHECKING:
-    from engine.lm_head.scores import TopTokens
+    from engine.basics.distribution import TopTokens
 
 Array = np.ndarray[Any, Any]
 

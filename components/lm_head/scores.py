@@ -16,8 +16,8 @@ from components.kit.text import markdown
 from components.link import state
 
 if TYPE_CHECKING:
-    from engine.basics.distribution import SoftmaxSteps
-    from engine.lm_head.scores import LogitTerms, TopTokens
+    from engine.basics.distribution import SoftmaxSteps, TopTokens
+    from engine.lm_head.scores import LogitTerms
     from engine.tokenizer.tokenizer import Token
 
 LOOK_UP = "lm_head_look_up"

@@ -14,7 +14,7 @@ from components.kit.numbers import PERCENT_COLUMN, percent
 from components.kit.text import markdown
 
 if TYPE_CHECKING:
-    from engine.sampling.experiments import ChiSquare
+    from engine.basics.statistics import ChiSquare
 
 Array = np.ndarray[Any, Any]
 

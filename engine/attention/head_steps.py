@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.basics.arrays import Array, frozen
+from engine.basics.attention_scores import attention_pattern, masked_scores, scaled_scores
 from engine.network.sites import output_rows
 from engine.tracing import replay
 
@@ -75,13 +76,10 @@ def head_steps(trace: Trace, layer: int, head: int) -> HeadSteps:
     q_HTK, k_GTK = trace.unrotated(layer)
     q, k, v = trace.q[layer, head], trace.k[layer, kv_head], trace.v[layer, kv_head]
     dots_TS = q @ k.T
-    scaled_TS = dots_TS * np.float32(trace.scales[layer])
-    softcap = trace.softcaps[layer]
-    if softcap is not None:
-        scaled_TS = np.float32(softcap) * np.tanh(scaled_TS / np.float32(softcap))
-    masked_TS = np.where(trace.masks[layer], scaled_TS, np.float32(-np.inf))
-    weights_TS = np.exp(masked_TS - masked_TS.max(axis=-1, keepdims=True))
-    pattern_TS = weights_TS / weights_TS.sum(axis=-1, keepdims=True)
+    scale, softcap = trace.scales[layer], trace.softcaps[layer]
+    scaled_TS = scaled_scores(dots_TS, scale, softcap)
+    masked_TS = masked_scores(scaled_TS, trace.masks[layer])
+    pattern_TS = attention_pattern(masked_TS)
     mixed_TK = pattern_TS @ v
     size = v.shape[-1]
     rows = output_rows(trace.model.sites.layers[layer].mix)
@@ -96,7 +94,7 @@ def head_steps(trace: Trace, layer: int, head: int) -> HeadSteps:
         k=frozen(k),
         dots=frozen(dots_TS),
         scaled=frozen(scaled_TS),
-        scale=float(trace.scales[layer]),
+        scale=scale,
         softcap=softcap,
         masked=frozen(masked_TS),
         pattern=frozen(pattern_TS),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
+from engine.basics.attention_scores import scaled_scores
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -186,9 +187,8 @@ def _score_row(trace: Trace, layer: int, head: int, query: int) -> npt.NDArray[n
     """Return one query's scores before the mask, `[S]`."""
     kv_head = trace.kv_head(head)
     keys_SK = trace.k[layer, kv_head].astype(np.float64)
-    row: npt.NDArray[np.float64] = keys_SK @ trace.q[layer, head, query] * trace.scales[layer]
-    softcap = trace.softcaps[layer]
-    return row if softcap is None else softcap * np.tanh(row / softcap)
+    dots_S = keys_SK @ trace.q[layer, head, query]
+    return scaled_scores(dots_S, trace.scales[layer], trace.softcaps[layer])
 
 
 def _readers(

@@ -1,4 +1,4 @@
-"""The one kind of array that leaves the engine: float32, in C order, read-only."""
+"""The arrays that leave the engine: float32, int64 or bool, in C order, read-only."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float32]
 Ids = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 
 def frozen(values: Any) -> Array:
@@ -21,5 +22,12 @@ def frozen(values: Any) -> Array:
 def frozen_ids(values: Any) -> Ids:
     """Return token ids, or other whole numbers, as a read-only int64 array."""
     array = np.ascontiguousarray(values, dtype=np.int64)
+    array.flags.writeable = False
+    return array
+
+
+def frozen_flags(values: Any) -> Flags:
+    """Return yes-or-no values as a read-only bool array."""
+    array = np.ascontiguousarray(values, dtype=np.bool_)
     array.flags.writeable = False
     return array

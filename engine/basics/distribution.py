@@ -1,17 +1,33 @@
-"""A distribution over the vocabulary, read in the ways that the pages show.
+"""What can be read off one distribution over the vocabulary: ranks, top tokens, entropy, softmax.
 
-Imports only numpy. Everything is computed in float64 from float32 logits `[V]`, over the whole
+Everything is computed in float64 from float32 logits or probabilities `[V]`, over the whole
 vocabulary and never over a top part of it.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
-from engine.basics.bounds import check_index
+from engine.basics.errors import check_index
+
+SMALLEST = 2.0**-149
+"""The smallest float32 above 0. A probability that was rounded to 0 counts as this one."""
+
+
+@dataclass(frozen=True, eq=False)
+class TopTokens:
+    """The tokens with the largest scores, best first."""
+
+    ids: Ids
+    """`[n]`."""
+    logits: Array
+    """`[n]`."""
+    probabilities: Array
+    """`[n]`, shares of the whole vocabulary, so they need not sum to 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +78,28 @@ def largest(values: Array, n: int) -> Ids:
     return frozen_ids(candidates[np.argsort(-values[candidates], kind="stable")[:n]])
 
 
+def top(logits: Array, n: int) -> TopTokens:
+    """Return the n tokens with the largest scores; of equal scores the lower id comes first.
+
+    Args:
+        logits: `[V]`.
+        n: How many; the whole vocabulary at most.
+    """
+    ids = largest(logits, n)
+    return TopTokens(ids, frozen(logits[ids]), frozen(softmax(logits)[ids]))
+
+
+def likeliest(probabilities: Array, n: int) -> tuple[tuple[int, float], ...]:
+    """Return the n likeliest tokens as (id, probability), leaving out those of probability 0.
+
+    Args:
+        probabilities: `[V]`; of equal ones the lower id comes first.
+        n: How many at most.
+    """
+    best = ((int(i), float(probabilities[i])) for i in largest(probabilities, n))
+    return tuple((token_id, share) for token_id, share in best if share > 0)
+
+
 def softmax(logits: Array) -> Array:
     """Return probabilities `[..., V]`: `exp(logit)` over its sum, computed in float64."""
     shifted = np.asarray(logits, dtype=np.float64)
@@ -78,6 +116,15 @@ def entropy_bits(probabilities: Array) -> float:
     p = np.asarray(probabilities, dtype=np.float64)
     p = p[p > 0]
     return float(max(0.0, -(p * np.log2(p)).sum()))
+
+
+def surprisal_bits(probability: float) -> float:
+    """Return −log₂ p, how surprising a token of this probability is: 0 bits if it was certain.
+
+    A probability of 0 counts as the smallest float32, 149 bits: a token that was drawn or forced
+    had some probability, however small.
+    """
+    return -math.log2(max(probability, SMALLEST)) + 0.0  # + 0.0: not -0.0 for a certain token
 
 
 def log_softmax(logits: Array) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

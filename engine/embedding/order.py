@@ -16,6 +16,7 @@ import numpy as np
 
 from engine.basics.arrays import Array, frozen
 from engine.basics.distribution import softmax
+from engine.basics.statistics import total_variation
 from engine.observe.edits import PositionOff
 from engine.tracing.trace import trace
 
@@ -90,7 +91,7 @@ def _effect(first: Trace, second: Trace) -> OrderEffect:
     top_first, top_second = int(p_first.argmax()), int(p_second.argmax())
     return OrderEffect(
         differences=frozen(np.linalg.norm(one - other, axis=-1) / np.maximum(lengths, 1e-30)),
-        distance=float(0.5 * np.abs(p_first - p_second).sum(dtype=np.float64)),
+        distance=total_variation(p_first, p_second),
         first_top=top_first,
         first_probability=float(p_first[top_first]),
         second_top=top_second,

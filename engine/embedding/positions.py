@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.basics.arrays import Array, frozen
-from engine.basics.bounds import check_index
-from engine.basics.errors import EngineError
+from engine.basics.errors import EngineError, check_index
 from engine.tracing import replay
 
 if TYPE_CHECKING:

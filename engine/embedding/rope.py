@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
-from engine.basics.bounds import check_index
-from engine.basics.errors import EngineError
+from engine.basics.errors import EngineError, check_index
 from engine.tracing import replay
 from engine.tracing.trace import trace as run_trace
 

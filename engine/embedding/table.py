@@ -14,8 +14,9 @@ import numpy as np
 import torch
 
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
-from engine.basics.bounds import check_index
 from engine.basics.distribution import largest
+from engine.basics.errors import checked_ids
+from engine.basics.vectors import cosines, unit_rows
 from engine.tracing import replay
 
 if TYPE_CHECKING:
@@ -67,12 +68,6 @@ def nearest(model: LanguageModel, token_id: int, n: int = 10) -> Neighbours:
     cosines[token_id] = -np.inf
     best = largest(cosines, min(n, len(cosines) - 1))
     return Neighbours(frozen_ids(best), frozen(cosines[best]))
-
-
-def cosines(vectors: Array) -> Array:
-    """Return the cosine between every two of some vectors `[N, D]`, `[N, N]`."""
-    units = _unit(vectors)
-    return frozen(np.clip(units @ units.T, -1.0, 1.0))
 
 
 def cosine_matrix(model: LanguageModel, ids: Sequence[int]) -> Array:
@@ -138,22 +133,14 @@ def _principal_plane(rows: Array) -> tuple[Array, Array]:
 def _rows(model: LanguageModel, ids: Sequence[int]) -> Array:
     """Return rows of the table, `[N, D]`."""
     table = model.network.get_input_embeddings().weight
-    checked = [check_index("token id", token, table.shape[0]) for token in ids]
-    return replay.to_array(table[checked])
+    return replay.to_array(table[checked_ids(ids, table.shape[0])])
 
 
 def _cosines(model: LanguageModel, rows: Array) -> npt.NDArray[np.float32]:
     """Return the cosine of rows `[N, D]` with every row of the table, `[N, V]`, writeable."""
     table = model.network.get_input_embeddings().weight
     with torch.inference_mode():
-        units = torch.tensor(_unit(rows), device=table.device)
+        units = torch.tensor(unit_rows(rows), device=table.device)
         norms = torch.linalg.vector_norm(table, dim=1, dtype=torch.float32).clamp(min=1e-12)
         cosines = (table.float() @ units.T / norms[:, None]).T
         return np.array(cosines.cpu().numpy(), dtype=np.float32, order="C")
-
-
-def _unit(rows: Array) -> Array:
-    """Return rows scaled to length 1; a row of zeros stays."""
-    norms = np.linalg.norm(rows, axis=-1, keepdims=True)
-    scaled: Array = rows / np.maximum(norms, 1e-12)
-    return scaled

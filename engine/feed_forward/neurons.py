@@ -15,8 +15,9 @@ import numpy as np
 import torch
 
 from engine.basics.arrays import Array, Ids, frozen
-from engine.basics.bounds import check_index
 from engine.basics.distribution import largest
+from engine.basics.errors import check_index
+from engine.basics.vectors import cosines
 from engine.network.sites import output_rows
 from engine.tracing import replay
 
@@ -144,10 +145,7 @@ def layer_cosines(trace: Trace, position: int) -> Array:
         EngineError: There is no such position.
     """
     position = trace.position_index(position)
-    stream = trace.stream_at(position)
-    lengths = np.linalg.norm(stream, axis=1, keepdims=True)
-    directions = stream / np.maximum(lengths, 1e-30)
-    return frozen(np.clip(directions @ directions.T, -1.0, 1.0))
+    return cosines(trace.stream_at(position))
 
 
 def residual_norms(trace: Trace) -> ResidualNorms:

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import torch
 from transformers import DynamicCache
 
-from engine.basics.bounds import check_index
-from engine.basics.errors import EngineError
+from engine.basics.errors import EngineError, checked_prompt
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
@@ -235,17 +234,8 @@ def _checked(
     model: LanguageModel, ids: Sequence[int], width: int, max_new_tokens: int
 ) -> list[int]:
     """Return the prompt as plain ints, or say what can't be."""
-    architecture = model.architecture
     if not 1 <= width <= MAX_WIDTH:
         raise EngineError(f"The beam width must be from 1 to {MAX_WIDTH}, but is {width}.")
     if max_new_tokens < 1:
         raise EngineError(f"The token budget must be at least 1, but is {max_new_tokens}.")
-    prompt = [check_index("token id", token, architecture.vocabulary) for token in ids]
-    if not prompt:
-        raise EngineError("There are no tokens to continue: type at least one character.")
-    if len(prompt) + max_new_tokens > architecture.context:
-        raise EngineError(
-            f"{len(prompt)} tokens and {max_new_tokens} more do not fit into this model's context "
-            f"of {architecture.context}: shorten one of them."
-        )
-    return prompt
+    return checked_prompt(ids, model.architecture, room=max_new_tokens)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from engine.basics.distribution import surprisal_bits
 from engine.generation.branches import Setup, Written
 
 COLUMNS = (
@@ -35,11 +36,6 @@ COLUMNS = (
     "temperature",
     "seed",
 )
-
-
-def surprisal_bits(probability: float) -> float:
-    """Return -log2 p: how many bits a token of this probability tells. Infinite for 0."""
-    return -math.log2(probability) + 0.0 if probability > 0 else math.inf
 
 
 def rows(answer: Sequence[Written], piece_of: Callable[[int], str]) -> list[dict[str, Any]]:
@@ -111,8 +107,7 @@ def _row(written: Written, piece_of: Callable[[int], str]) -> dict[str, Any]:
         "text": step.text,
         "probability": step.probability,
         "raw_probability": step.raw_probability,
-        # A forced token of probability 0 in float32 still told a finite number of bits.
-        "surprisal_bits": surprisal_bits(max(step.raw_probability, 2.0**-149)),
+        "surprisal_bits": surprisal_bits(step.raw_probability),
         "entropy_bits": step.entropy_bits,
         "u": step.u,
         "forced": int(step.forced),

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.basics.distribution import entropy_bits
-from engine.basics.errors import EngineError
+from engine.basics.errors import EngineError, checked_ids, checked_prompt
 from engine.generation.random_numbers import random_numbers
 from engine.generation.stop_strings import StopStrings
 from engine.generation.token_step import StopReason, TokenStep, alternatives
@@ -67,8 +67,8 @@ def generate(
             seed that is not a whole number of 64 bits, an empty stop string.
         SettingsError: At once: a bias for an id outside the vocabulary, or for all of it -inf.
     """
-    prompt = checked_prompt([*ids, *written], model)
-    _check_ids(forced, model)
+    prompt = checked_prompt([*ids, *written], model.architecture, room=1)
+    checked_ids(forced, model.architecture.vocabulary)
     if max_new_tokens < 1:
         raise EngineError(f"The token budget must be at least 1, but is {max_new_tokens}.")
     # Whether the settings suit this vocabulary does not depend on the logits.
@@ -185,33 +185,3 @@ def _steps(
         )
         if reason is not None:
             return
-
-
-def checked_prompt(ids: Sequence[int], model: LanguageModel) -> list[int]:
-    """Return the prompt as plain ints for which there is room in the model.
-
-    Raises:
-        EngineError: No tokens, too many, or an id that does not exist.
-    """
-    prompt = [int(token_id) for token_id in ids]
-    architecture = model.architecture
-    if not prompt:
-        raise EngineError("There are no tokens to continue: type at least one character.")
-    if len(prompt) >= architecture.context:
-        raise EngineError(
-            f"The prompt has {len(prompt)} tokens, which leaves no room for an answer in this "
-            f"model's context of {architecture.context}: shorten the text."
-        )
-    _check_ids(prompt, model)
-    return prompt
-
-
-def _check_ids(ids: Sequence[int], model: LanguageModel) -> None:
-    """Refuse ids that the vocabulary does not have."""
-    vocabulary = model.architecture.vocabulary
-    for token_id in ids:
-        if not 0 <= token_id < vocabulary:
-            raise EngineError(
-                f"The token id {token_id} does not exist: the vocabulary has ids 0 to "
-                f"{vocabulary - 1}."
-            )

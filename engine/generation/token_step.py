@@ -8,12 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
-
-from engine.basics.distribution import largest
-
-Floats = npt.NDArray[np.float32]
+from engine.basics.arrays import Array
+from engine.basics.distribution import likeliest
 
 StopReason = Literal["end token", "stop string", "token budget", "context limit", "cancelled"]
 
@@ -78,7 +74,7 @@ class TokenStep:
         return tuple(sorted(drawable, key=lambda pair: (-pair[1], pair[0]))[:TOP])
 
 
-def alternatives(raw: Floats, final: Floats, token_id: int) -> tuple[Alternative, ...]:
+def alternatives(raw: Array, final: Array, token_id: int) -> tuple[Alternative, ...]:
     """Return what could have been next, as `TokenStep.alternatives` says.
 
     Args:
@@ -86,14 +82,8 @@ def alternatives(raw: Floats, final: Floats, token_id: int) -> tuple[Alternative
         final: [V] the one that is drawn from.
         token_id: The token that was taken.
     """
-    ids = [entry for entry, _ in top(raw)]
-    ids += [entry for entry, _ in top(final) if entry not in ids]
+    ids = [entry for entry, _ in likeliest(raw, TOP)]
+    ids += [entry for entry, _ in likeliest(final, TOP) if entry not in ids]
     if token_id not in ids:
         ids.append(token_id)
     return tuple(Alternative(i, float(raw[i]), float(final[i])) for i in ids)
-
-
-def top(probabilities: Floats, count: int = TOP) -> tuple[tuple[int, float], ...]:
-    """Return the likeliest tokens, (id, probability), of equals the lower id first; none of 0."""
-    best = ((int(i), float(probabilities[i])) for i in largest(probabilities, count))
-    return tuple((token_id, share) for token_id, share in best if share > 0)

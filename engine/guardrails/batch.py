@@ -18,7 +18,7 @@ import numpy.typing as npt
 import torch
 from transformers import DynamicCache
 
-from engine.basics.errors import EngineError
+from engine.basics.errors import EngineError, checked_prompt
 from engine.generation.random_numbers import uniforms
 from engine.sampling.chain import SamplingSettings, draw, final_probabilities, softmax
 
@@ -79,17 +79,15 @@ def write_rows(
     Raises:
         EngineError: No tokens, no room, no rows or too many, or a guard that allows nothing.
     """
-    room = model.architecture.context - len(ids)
-    if not ids or room < 1:
-        raise EngineError("The prompt is empty or leaves no room for an answer. Change its text.")
+    prompt = checked_prompt(ids, model.architecture, room=1)
     if not 1 <= len(seeds) <= MOST_ROWS or max_new_tokens < 1:
         raise EngineError(
             f"A batch takes 1 to {MOST_ROWS} seeds and at least 1 token, but got {len(seeds)} "
             f"and {max_new_tokens}."
         )
-    budget = min(max_new_tokens, room)
+    budget = min(max_new_tokens, model.architecture.context - len(prompt))
     rows = [_Row(model, uniforms(seed, budget)) for seed in seeds]
-    return _steps(model, list(ids), settings, rows, budget, guard)
+    return _steps(model, prompt, settings, rows, budget, guard)
 
 
 def _steps(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.basics.arrays import Array, frozen
-from engine.basics.bounds import check_index
+from engine.basics.errors import check_index
 from engine.tracing import replay
 from engine.tracing.norms import norm_steps
 

@@ -17,9 +17,9 @@ import torch
 from torch import nn
 
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
-from engine.basics.bounds import check_index
 from engine.basics.distribution import kl_bits, largest, softmax
-from engine.basics.errors import EngineError
+from engine.basics.errors import EngineError, check_index
+from engine.basics.statistics import total_variation
 from engine.observe.hooks import AttentionInputs, observe
 from engine.tracing import replay
 
@@ -95,7 +95,7 @@ def difference(before: Trace, after: Trace, count: int = 8) -> Difference:
         ranks_before=frozen_ids([1 + int((before.logits > before.logits[i]).sum()) for i in ids]),
         ranks_after=frozen_ids([1 + int((after.logits > after.logits[i]).sum()) for i in ids]),
         kl=kl_bits(before.logits, after.logits),
-        total_variation=0.5 * float(np.abs(p.astype(np.float64) - q).sum()),
+        total_variation=total_variation(p, q),
         lens_kl=frozen([kl_bits(a, b) for a, b in zip(lens_p, lens_q, strict=True)]),
         lens_top_before=frozen_ids(lens_p.argmax(axis=-1)),
         lens_top_after=frozen_ids(lens_q.argmax(axis=-1)),

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
-from engine.basics.bounds import check_index
 from engine.basics.distribution import entropy_bits, largest, softmax
+from engine.basics.errors import check_index
 from engine.tracing import replay
 
 if TYPE_CHECKING:

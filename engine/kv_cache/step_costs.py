@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.basics.bounds import check_index
-from engine.basics.errors import EngineError
+from engine.basics.errors import EngineError, checked_prompt
 from engine.kv_cache.cached_pass import CachedPass
 
 if TYPE_CHECKING:
@@ -56,9 +55,14 @@ def step_costs(
         One cost a token, as soon as it is measured.
 
     Raises:
-        EngineError: There are no tokens, or an id does not exist.
+        EngineError: There are no tokens, too many, or an id does not exist.
     """
-    return _costs(model, _known(model, prompt), len(answer), lambda cost: answer[cost.index])
+    return _costs(
+        model,
+        checked_prompt(prompt, model.architecture),
+        len(answer),
+        lambda cost: answer[cost.index],
+    )
 
 
 def greedy_costs(
@@ -77,18 +81,11 @@ def greedy_costs(
     Raises:
         EngineError: There are no tokens, an id does not exist, or there are no steps.
     """
-    known = _known(model, prompt)
+    known = checked_prompt(prompt, model.architecture)
     if steps < 1:
         raise EngineError(f"There must be at least 1 step, not {steps}.")
     room = model.architecture.context - len(known) + 1
     return _costs(model, known, min(steps, room), lambda cost: cost.best_id)
-
-
-def _known(model: LanguageModel, prompt: Sequence[int]) -> list[int]:
-    """Return the prompt's ids, checked."""
-    if not prompt:
-        raise EngineError("There are no tokens to start from: type at least one character.")
-    return [check_index("token id", i, model.architecture.vocabulary) for i in prompt]
 
 
 def _costs(

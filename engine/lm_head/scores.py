@@ -12,25 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.basics.arrays import Array, Ids, frozen, frozen_ids
-from engine.basics.bounds import check_index
-from engine.basics.distribution import largest, softmax
+from engine.basics.arrays import Array, frozen
+from engine.basics.errors import check_index
 from engine.tracing import replay
 
 if TYPE_CHECKING:
     from engine.tracing.trace import Trace
-
-
-@dataclass(frozen=True, eq=False)
-class TopTokens:
-    """The tokens with the largest scores, best first."""
-
-    ids: Ids
-    """`[n]`."""
-    logits: Array
-    """`[n]`."""
-    probabilities: Array
-    """`[n]`, shares of the whole vocabulary, so they need not sum to 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,14 +71,3 @@ def logit_terms(trace: Trace, token_id: int, position: int = -1) -> LogitTerms:
         softcap=None if softcap is None else float(softcap),
         logit=float(logits[0, token_id]),
     )
-
-
-def top(logits: Array, n: int) -> TopTokens:
-    """Return the n tokens with the largest scores; of equal scores the lower id comes first.
-
-    Args:
-        logits: `[V]`.
-        n: How many; the whole vocabulary at most.
-    """
-    ids = largest(logits, n)
-    return TopTokens(frozen_ids(ids), frozen(logits[ids]), frozen(softmax(logits)[ids]))

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from engine.basics.bounds import check_index
-from engine.basics.errors import EngineError
+from engine.basics.errors import EngineError, check_index
 from engine.network.architecture import Architecture
 
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.basics.distribution import largest, softmax
+from engine.basics.attention_scores import attention_scores
+from engine.basics.distribution import largest, softmax, top
 from engine.embedding import rope, table
 from engine.interpret.lens import lens
 from engine.kv_cache import sizes
-from engine.lm_head.scores import top
 from engine.overview.facts import (
     ArchitectureFact,
     CacheFact,
@@ -120,15 +120,15 @@ def _last_rows(trace: Trace, layer: int) -> Array:
 
     `Trace.pattern` makes all T rows; looking at every layer for a dozen rows takes a shortcut.
     """
-    groups, heads = trace.k.shape[1], trace.architecture.heads
-    q_HtK, k_GSK = trace.q[layer][:, -HEAD_TOKENS:], trace.k[layer]
-    k_HSK = np.repeat(k_GSK, heads // groups, axis=0)  # head h reads key head h // (H/G)
-    scores_HtS = (q_HtK @ k_HSK.transpose(0, 2, 1)) * np.float32(trace.scales[layer])
-    softcap = trace.softcaps[layer]
-    if softcap is not None:
-        scores_HtS = np.float32(softcap) * np.tanh(scores_HtS / np.float32(softcap))
-    masked_HtS = np.where(trace.masks[layer][-HEAD_TOKENS:], scores_HtS, np.float32(-np.inf))
-    return softmax(masked_HtS)
+    return softmax(
+        attention_scores(
+            trace.q[layer][:, -HEAD_TOKENS:],
+            trace.k[layer],
+            trace.scales[layer],
+            trace.softcaps[layer],
+            trace.masks[layer][-HEAD_TOKENS:],
+        )
+    )
 
 
 def _head(trace: Trace, layer: int, head: int) -> HeadFact:

@@ -5,7 +5,6 @@ Imports only numpy, and never needs a further pass of the model.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,18 +27,6 @@ class TemperatureSweep:
     """`[N, n]`."""
     entropy_bits: Array
     """`[N]`."""
-
-
-@dataclass(frozen=True)
-class ChiSquare:
-    """How far counts lie from what was expected, and how often chance alone goes as far."""
-
-    statistic: float
-    """Σ (observed − expected)² / expected."""
-    degrees: int
-    """Groups − 1."""
-    p_value: float
-    """The probability that right draws differ by at least as much."""
 
 
 def temperature_sweep(logits: Array, temperatures: Sequence[float], n: int = 6) -> TemperatureSweep:
@@ -85,45 +72,3 @@ def draw_many(probabilities: Array, u: Sequence[float]) -> Ids:
     cumulative = weights[drawable].cumsum()
     places = np.searchsorted(cumulative, np.asarray(u) * cumulative[-1], side="right")
     return frozen_ids(drawable[np.minimum(places, len(drawable) - 1)])
-
-
-def chi_square(observed: Sequence[int], expected: Sequence[float]) -> ChiSquare:
-    """Compare counts with expected counts (Pearson 1900).
-
-    Groups of which fewer than 5 are expected belong together with others before: the test's
-    p-value does not hold for them.
-    """
-    o, e = np.asarray(observed, dtype=np.float64), np.asarray(expected, dtype=np.float64)
-    used = e > 0
-    statistic = float((((o - e)[used] ** 2) / e[used]).sum())
-    degrees = max(int(used.sum()) - 1, 0)
-    return ChiSquare(statistic, degrees, chi_square_tail(statistic, degrees))
-
-
-def chi_square_tail(statistic: float, degrees: int) -> float:
-    """Return P(χ² ≥ statistic), exact for whole degrees of freedom.
-
-    With Q the upper regularised gamma function: Q(a + 1, x) = Q(a, x) + xᵃ e⁻ˣ / Γ(a + 1), from
-    Q(1, x) = e⁻ˣ or Q(1/2, x) = erfc(√x).
-    """
-    if degrees <= 0 or statistic <= 0:
-        return 1.0
-    x = statistic / 2
-    a, total = (1.0, math.exp(-x)) if degrees % 2 == 0 else (0.5, math.erfc(math.sqrt(x)))
-    while a < degrees / 2:
-        total += math.exp(a * math.log(x) - x - math.lgamma(a + 1))
-        a += 1
-    return min(1.0, total)
-
-
-def groups_for_test(probabilities: Array, draws: int, most: int = 9) -> Ids:
-    """Return the likeliest tokens that are expected at least 5 times; the rest makes one group.
-
-    Args:
-        probabilities: `[V]`.
-        draws: how many draws there will be.
-        most: how many tokens get a group of their own.
-    """
-    likeliest = np.argsort(-probabilities, kind="stable")[:most]
-    enough = likeliest[probabilities[likeliest] * draws >= 5]
-    return frozen_ids(enough if len(enough) else likeliest[:1])

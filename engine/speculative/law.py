@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.basics.statistics import LEAST_EXPECTED, chi_square, total_variation
 from engine.generation.random_numbers import random_numbers
 from engine.kv_cache.cached_pass import CachedPass
 from engine.sampling.chain import SamplingSettings, draw, final_probabilities
-from engine.sampling.experiments import chi_square
 from engine.speculative.acceptance import acceptance, check, residual
 from engine.speculative.drafts import Proposal
 from engine.speculative.loop import speculate
@@ -34,8 +34,6 @@ CHOICES = 3
 """Top-k of `count_texts`: more would need more passes than a class waits for."""
 LENGTH = 3
 """How many tokens of each run `count_texts` counts."""
-LEAST_EXPECTED = 5
-"""Pearson's test needs at least this expected count per outcome; rarer ones are pooled."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ def check_law(p: Sequence[float], q: Sequence[float], *, rounds: int, seed: int)
         residual=tuple(float(share) for share in residual(target, draft)),
         accepted=accepted / rounds,
         acceptance=acceptance(target, draft),
-        total_variation=float(np.abs(shares - law).sum() / 2),
+        total_variation=total_variation(shares, law),
         p_value=chi_square(counts, [float(share) * rounds for share in law]).p_value,
     )
 
@@ -168,14 +166,14 @@ def compared(counts: Mapping[Text, int], law: Mapping[Text, float]) -> TextLaw:
     """Compare what was counted with the law."""
     runs = sum(counts.values())
     texts = law.keys() | counts.keys()  # a text that cannot be counts fully against it
-    distance = sum(abs(counts.get(text, 0) / runs - law.get(text, 0.0)) for text in texts)
+    shares = [counts.get(text, 0) / runs for text in texts]
     # The mean distance of a share from its probability, for many draws: that of a normal.
     noise = sum(math.sqrt(2 * p * (1 - p) / (math.pi * runs)) for p in law.values())
     return TextLaw(
         runs=runs,
         counts=dict(counts),
         expected=law,
-        total_variation=distance / 2,
+        total_variation=total_variation(shares, [law.get(text, 0.0) for text in texts]),
         by_chance=noise / 2,
         p_value=_fit(counts, law, runs) if counts.keys() <= law.keys() else 0.0,
     )

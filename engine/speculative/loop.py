@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.basics.arrays import Array
-from engine.basics.errors import EngineError
-from engine.generation.loop import checked_prompt
+from engine.basics.errors import EngineError, checked_prompt
 from engine.generation.random_numbers import random_numbers
 from engine.generation.token_step import StopReason
 from engine.kv_cache.cached_pass import CachedPass
@@ -59,7 +58,7 @@ def speculate(
         EngineError: At once: as `generate`, or k below 1.
         SettingsError: At once: as `generate`.
     """
-    prompt = checked_prompt(ids, target)
+    prompt = checked_prompt(ids, target.architecture, room=1)
     if max_new_tokens < 1 or k < 1:
         raise EngineError(
             f"Budget and guesses must be at least 1, but are {max_new_tokens} and {k}."

@@ -19,8 +19,8 @@ import numpy.typing as npt
 import torch
 
 from engine.basics.arrays import Array, frozen
-from engine.basics.bounds import check_index
-from engine.basics.errors import EngineError
+from engine.basics.attention_scores import attention_pattern, attention_scores
+from engine.basics.errors import check_index, checked_prompt
 from engine.observe.edits import Edit, PositionOff, ReplaceEmbedding, check_edits
 from engine.observe.hooks import observed
 from engine.observe.recording import Recording
@@ -117,24 +117,19 @@ class Trace:
     def scores(self, layer: int) -> Array:
         """Return what the softmax of one layer gets, `[H, T, S]`; −inf where the mask forbids."""
         layer = self.layer_index(layer)
-        heads, groups = self.architecture.heads, self.k.shape[1]
-        tokens, size = len(self.ids), self.q.shape[-1]
-        # Query head h uses key head h // (H/G): the heads of one group lie side by side.
-        q_GHTK = self.q[layer].reshape(groups, heads // groups, tokens, size)
-        k_G1KS = self.k[layer][:, None].transpose(0, 1, 3, 2)
-        scores_HTS = (q_GHTK @ k_G1KS).reshape(heads, tokens, tokens) * np.float32(
-            self.scales[layer]
+        return frozen(
+            attention_scores(
+                self.q[layer],
+                self.k[layer],
+                self.scales[layer],
+                self.softcaps[layer],
+                self.masks[layer],
+            )
         )
-        softcap = self.softcaps[layer]
-        if softcap is not None:
-            scores_HTS = np.float32(softcap) * np.tanh(scores_HTS / np.float32(softcap))
-        return frozen(np.where(self.masks[layer], scores_HTS, np.float32(-np.inf)))
 
     def pattern(self, layer: int) -> Array:
         """Return one layer's attention pattern `[H, T, S]`: each row sums to 1."""
-        scores_HTS = self.scores(layer)
-        weights_HTS = np.exp(scores_HTS - scores_HTS.max(axis=-1, keepdims=True))
-        return frozen(weights_HTS / weights_HTS.sum(axis=-1, keepdims=True))
+        return frozen(attention_pattern(self.scores(layer)))
 
     def neuron_run(self, layer: int) -> replay.NeuronRun:
         """Replay one layer's feed-forward network: gate, activation, up, neurons, `[T, F]`."""
@@ -227,7 +222,7 @@ def trace(model: LanguageModel, ids: Sequence[int], *, edits: Iterable[Edit] = (
         EngineError: No tokens, too many, an id or an edit that does not exist, or a model whose
             blocks add something else to the residual stream than attention and feed-forward.
     """
-    checked_ids = _check_ids(ids, model.architecture)
+    checked_ids = tuple(checked_prompt(ids, model.architecture))
     checked_edits = check_edits(edits, model.architecture, len(checked_ids))
     recording = Recording(model.architecture.layers)
     with model.lock, torch.inference_mode(), observed(model.sites, recording, checked_edits):
@@ -265,15 +260,3 @@ def _inputs(model: LanguageModel, ids: tuple[int, ...], edits: tuple[Edit, ...])
         "use_cache": False,
         "logits_to_keep": 1,
     }
-
-
-def _check_ids(ids: Sequence[int], architecture: Architecture) -> tuple[int, ...]:
-    """Check the prompt's tokens, and return them as plain ints."""
-    if len(ids) == 0:
-        raise EngineError("There are no tokens to run the model on: type at least one character.")
-    if len(ids) > architecture.context:
-        raise EngineError(
-            f"The prompt has {len(ids)} tokens and the model takes {architecture.context} at most: "
-            "shorten the text."
-        )
-    return tuple(check_index("token id", token, architecture.vocabulary) for token in ids)

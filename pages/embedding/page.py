@@ -16,6 +16,7 @@ from pages.frame import derived, frame
 
 live = frame.live_prompt()
 # The engine brings torch with it; now that the model is there, that takes no time.
+from engine.basics.vectors import cosines as cosines_of  # noqa: E402
 from engine.embedding import order, positions, rope, table  # noqa: E402
 from engine.lm_head import scores  # noqa: E402
 
@@ -105,7 +106,7 @@ def position() -> None:
         embedding_rope.show(facts, pieces, token, layer, head)
     elif has_learned:
         rows = positions.learned_rows(model, range(len(ids)))
-        own, cosines = table.row(model, ids[token]), table.cosines(rows)
+        own, cosines = table.row(model, ids[token]), cosines_of(rows)
         embedding_ways.show_learned(rows[token], own, cosines, pieces, token)
     else:
         st.info("This model is told nothing of positions: order comes from the causal mask alone.")

@@ -14,11 +14,11 @@ from components.kit.chart import chart
 from components.kit.layout import FULL, side_by_side
 from components.link import state
 from engine.attention.head_steps import head_outputs
+from engine.basics.distribution import top
 from engine.feed_forward import neurons as feed_forward
 from engine.feed_forward.block import block_run
 from engine.interpret import lens
 from engine.interpret.attribution import attribution
-from engine.lm_head import scores
 from pages.frame import derived, frame
 from pages.interpret import knockout
 
@@ -104,7 +104,7 @@ def stream() -> None:
 
 def answer() -> None:
     """Draw the logit lens, the path of one token, and what raised its score."""
-    best = scores.top(trace.logits_at(token), 10).ids
+    best = top(trace.logits_at(token), 10).ids
     places = answer_view.window(len(live.ids), token)
     with st.spinner("Reading every layer …"):
         grid = derived.lens_grid(live.model.source, live.ids, places)

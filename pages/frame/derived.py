@@ -83,7 +83,7 @@ def difference(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> Di
 @st.cache_resource(max_entries=16, show_spinner=False)
 def top_tokens(source: str, ids: tuple[int, ...], count: int = 10) -> tuple[list[int], list[float]]:
     """Return the likeliest next tokens and their probabilities."""
-    from engine.lm_head.scores import top
+    from engine.basics.distribution import top
 
     best = top(cached_trace(source, ids, ()).logits, count)
     return [int(i) for i in best.ids], [float(p) for p in best.probabilities]

@@ -18,9 +18,10 @@ from pages.frame.loading import loaded_model
 
 if TYPE_CHECKING:
     from engine.basics.arrays import Array
+    from engine.basics.distribution import TopTokens
     from engine.generation.beam import BeamTree
     from engine.generation.token_step import TokenStep
-    from engine.lm_head.scores import LogitTerms, TopTokens
+    from engine.lm_head.scores import LogitTerms
     from engine.sampling.chain import SamplingSettings
     from engine.sampling.sharpness import Sharpness
 
@@ -41,19 +42,15 @@ class Scores:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def scores(source: str, ids: tuple[int, ...]) -> Scores:
     """Return the scores after a prompt."""
-    from engine.lm_head import scores as lm_head
-
     logits = cached_trace(source, ids, ()).logits
     probabilities = distribution.softmax(logits)
-    best = lm_head.top(logits, 20)
+    best = distribution.top(logits, 20)
     return Scores(logits, probabilities, best, distribution.entropy_bits(probabilities))
 
 
 def top(logits: Array, count: int) -> TopTokens:
     """Return the likeliest tokens of any row of logits."""
-    from engine.lm_head import scores as lm_head
-
-    return lm_head.top(logits, count)
+    return distribution.top(logits, count)
 
 
 def bits(logits: Array) -> float:

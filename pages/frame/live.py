@@ -178,7 +178,7 @@ def _problem(request: Request, count: int) -> str | None:
 
 def facts(live: Live) -> Facts:
     """Return what the strip says about this prompt."""
-    from engine.lm_head.scores import top
+    from engine.basics.distribution import top
 
     architecture = live.model.architecture
     best = top(live.trace().logits, 1)

@@ -24,6 +24,7 @@ from components.sampling.draws import counts_chart, explain_test, same_seed
 from components.sampling.presets import PRESETS, settings_of
 from components.sampling.sharpness import fact_table, recorded, sharpness_chart, sharpness_words
 from components.sampling.sweeps import nucleus_figure, temperature_figure
+from engine.basics import statistics
 from engine.sampling import chain as sampling
 from engine.sampling import experiments
 from pages.frame import lab
@@ -57,7 +58,7 @@ def draw_view(live: Live, last: sampling.Stage, picked: int, name_of: Names) -> 
     ]
     same_seed(live.seed, numbers[0], name_of(picked), others)
     drawn = experiments.draw_many(last.probabilities, numbers)
-    groups = [int(i) for i in experiments.groups_for_test(last.probabilities, DRAWS)]
+    groups = [int(i) for i in statistics.groups_for_test(last.probabilities, DRAWS)]
     observed = [int((drawn == i).sum()) for i in groups]
     expected = [float(last.probabilities[i]) * DRAWS for i in groups]
     pieces = [live.model.tokenizer.bytes_of(i) for i in groups]
@@ -67,7 +68,7 @@ def draw_view(live: Live, last: sampling.Stage, picked: int, name_of: Names) -> 
         expected.append(max(DRAWS - sum(expected), 0.0))
         pieces.append(b"others")
     counts_chart(groups, pieces, observed, expected, DRAWS)
-    explain_test(experiments.chi_square(observed, expected), DRAWS)
+    explain_test(statistics.chi_square(observed, expected), DRAWS)
 
 
 @st.fragment

@@ -97,3 +97,39 @@ def test_entropy_is_in_bits():
     assert entropy_bits(np.full(8, 1 / 8, dtype=np.float32)) == pytest.approx(3)
     assert entropy_bits(np.array([0, 1, 0], dtype=np.float32)) == 0
     assert entropy_bits(np.array([0.5, 0.25, 0.25], dtype=np.float32)) == pytest.approx(1.5)
+
+
+def test_a_list_of_the_likeliest_sorts_equals_by_id_and_leaves_out_zeros():
+    probabilities = np.array([0.1, 0.2, 0.1, 0.0, 0.2, 0.1, 0.3], dtype=np.float32)
+    assert [i for i, _ in distribution.likeliest(probabilities, 4)] == [6, 1, 4, 0]
+    assert [i for i, _ in distribution.likeliest(probabilities, 50)] == [6, 1, 4, 0, 2, 5]
+
+
+def test_surprise_is_in_bits_and_a_rounded_zero_counts_as_the_smallest_float32():
+    assert distribution.surprisal_bits(0.25) == 2
+    assert math.copysign(1, distribution.surprisal_bits(1.0)) == 1
+    assert distribution.surprisal_bits(0.0) == 149
+
+
+def test_the_top_tokens_are_those_of_a_full_sort():
+    random = np.random.default_rng(1)
+    for size in (5, 100, 5000):
+        logits = random.normal(size=size).astype(np.float32).round(1)  # many ties
+        probabilities = np.exp(logits.astype(np.float64))
+        probabilities /= probabilities.sum()
+        expected = sorted(range(size), key=lambda i: (-logits[i], i))
+        for n in (0, 1, 3, 40, size, size + 7):
+            best = distribution.top(logits, n)
+            assert best.ids.tolist() == expected[:n]
+            np.testing.assert_array_equal(best.logits, logits[expected[:n]])
+            np.testing.assert_allclose(best.probabilities, probabilities[expected[:n]], rtol=1e-6)
+
+
+def test_equal_scores_come_in_the_order_of_their_ids():
+    assert distribution.top(np.array([1, 3, 3, 0, 3], dtype=np.float32), 2).ids.tolist() == [1, 2]
+
+
+def test_removed_tokens_are_impossible():
+    logits = np.array([0, -np.inf, 0, -np.inf], dtype=np.float32)
+    np.testing.assert_array_equal(softmax(logits), [0.5, 0, 0.5, 0])
+    assert distribution.top(logits, 4).ids.tolist() == [0, 2, 1, 3]

@@ -134,7 +134,7 @@ def test_progress_and_stop(tiny_model):
         ({"width": 0}, "width must be from 1 to 8, but is 0"),
         ({"width": 9}, "but is 9"),
         ({"max_new_tokens": 0}, "budget must be at least 1"),
-        ({"max_new_tokens": 10**6}, "do not fit"),
+        ({"max_new_tokens": 10**6}, "leaves no room for 1000000 more"),
         ({"ids": []}, "no tokens"),
         ({"ids": [10**6]}, "no token id 1000000"),
     ],

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from engine.generation.branches import Setup, Written
-from engine.generation.export import COLUMNS, surprisal_bits, to_csv, to_json
+from engine.generation.export import COLUMNS, to_csv, to_json
 from engine.generation.loop import generate
 from engine.sampling.chain import SamplingSettings
 
@@ -57,9 +57,3 @@ def test_the_json_holds_the_whole_run(answer):
     assert pd.DataFrame(data["tokens"])["probability"].tolist() == [
         part.step.probability for part in tokens
     ]
-
-
-def test_surprise_in_bits():
-    assert surprisal_bits(0.25) == 2
-    assert surprisal_bits(1.0) == 0
-    assert surprisal_bits(0.0) == math.inf

@@ -12,7 +12,6 @@ import torch
 from engine.basics.errors import EngineError
 from engine.generation.loop import generate
 from engine.generation.random_numbers import uniforms
-from engine.generation.token_step import top
 from engine.kv_cache.cached_pass import CachedPass
 from engine.sampling.chain import (
     SamplingSettings,
@@ -112,12 +111,6 @@ def test_greedy_is_certain_but_reports_the_models_own_probability(tiny_model):
     assert step.top_raw[0] == (step.id, step.raw_probability)
 
 
-def test_top_sorts_equals_by_id():
-    probabilities = np.array([0.1, 0.2, 0.1, 0.0, 0.2, 0.1, 0.3], dtype=np.float32)
-    assert [i for i, _ in top(probabilities, 4)] == [6, 1, 4, 0]
-    assert [i for i, _ in top(probabilities, 50)] == [6, 1, 4, 0, 2, 5]
-
-
 # --- seeds ----------------------------------------------------------------------------------------
 
 
@@ -150,10 +143,10 @@ def test_uniforms_are_in_range_and_extend_each_other(seed):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"ids": []}, "There are no tokens to continue"),
-        ({"ids": [1] * 512}, "The prompt has 512 tokens, which leaves no room"),
-        ({"ids": [99_999]}, "The token id 99999 does not exist"),
-        ({"ids": [-1]}, "The token id -1 does not exist"),
+        ({"ids": []}, "There are no tokens to read"),
+        ({"ids": [1] * 512}, "512 at most, which leaves no room for 1 more: shorten"),
+        ({"ids": [99_999]}, "There is no token id 99999: choose one from 0 to 383"),
+        ({"ids": [-1]}, "There is no token id -1: choose one from 0 to 383"),
         ({"max_new_tokens": 0}, "The token budget must be at least 1, but is 0"),
         ({"seed": 2**64}, "The seed must be a whole number of at most 64 bits"),
         ({"seed": 1.5}, "The seed must be a whole number"),

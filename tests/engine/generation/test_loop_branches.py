@@ -49,7 +49,7 @@ def test_a_forced_token_is_taken_and_says_what_the_model_thought_of_it(tiny_mode
 
 
 def test_a_forced_id_that_does_not_exist_is_named(tiny_model):
-    with pytest.raises(EngineError, match="The token id 384 does not exist"):
+    with pytest.raises(EngineError, match="There is no token id 384"):
         run(tiny_model("llama"), [5], forced=[384])
 
 

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from engine.basics.distribution import entropy_bits, softmax
+from engine.basics.distribution import entropy_bits, softmax, top
 from engine.basics.errors import EngineError
 from engine.interpret.lens import lens, lens_column, lens_grid, token_path
-from engine.lm_head.scores import top
 from engine.tracing.trace import trace
 from tests.tiny import FAMILIES, tiny_model, tiny_network
 

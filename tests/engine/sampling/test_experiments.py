@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from engine.basics.distribution import entropy_bits
+from engine.basics.statistics import chi_square, groups_for_test
 from engine.sampling import experiments
 from engine.sampling.chain import SamplingSettings, draw, final_probabilities, run_chain
 
@@ -44,36 +45,10 @@ def test_many_draws_are_single_draws():
     assert (probabilities[ends] > 0).all()
 
 
-@pytest.mark.parametrize(
-    ("statistic", "degrees", "tail"),
-    [
-        # From printed tables of the distribution.
-        (3.841, 1, 0.05),
-        (5.991, 2, 0.05),
-        (7.815, 3, 0.05),
-        (16.919, 9, 0.05),
-        (21.666, 9, 0.01),
-        (4.168, 9, 0.90),
-        (18.307, 10, 0.05),
-        (0.0, 4, 1.0),
-        (5.0, 0, 1.0),
-    ],
-)
-def test_the_tail_of_chi_square(statistic, degrees, tail):
-    assert experiments.chi_square_tail(statistic, degrees) == pytest.approx(tail, abs=2e-4)
-
-
-def test_chi_square_of_a_small_table_by_hand():
-    test = experiments.chi_square([44, 56], [50, 50])
-    assert test.statistic == pytest.approx(1.44)
-    assert test.degrees == 1
-    assert test.p_value == pytest.approx(0.2301, abs=1e-4)
-
-
 def test_right_draws_pass_and_wrong_ones_fail():
     probabilities = final_probabilities(random_logits(7), SamplingSettings(top_k=10))
     numbers = np.random.default_rng(3).random(1000).tolist()
-    groups = experiments.groups_for_test(probabilities, 1000)
+    groups = groups_for_test(probabilities, 1000)
     expected = [float(probabilities[i]) * 1000 for i in groups]
     assert all(value >= 5 for value in expected)
 
@@ -81,14 +56,7 @@ def test_right_draws_pass_and_wrong_ones_fail():
         drawn = experiments.draw_many(weights, numbers)
         observed = [int((drawn == i).sum()) for i in groups]
         rest = [1000 - sum(observed)], [1000 - sum(expected)]
-        return experiments.chi_square(observed + rest[0], expected + rest[1]).p_value
+        return chi_square(observed + rest[0], expected + rest[1]).p_value
 
     assert p_value(probabilities) > 0.001
     assert p_value(np.sqrt(probabilities)) < 1e-6
-
-
-def test_groups_are_the_likeliest_and_never_none():
-    even = np.full(1000, 0.001, dtype=np.float32)
-    assert experiments.groups_for_test(even, 1000).tolist() == [0]
-    peaked = np.array([0.6, 0.3, 0.097, 0.003], dtype=np.float32)
-    assert experiments.groups_for_test(peaked, 1000).tolist() == [0, 1, 2]
