@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.kit.text import markdown
-from components.link import state, widgets
+from components.link import check
 from components.link.sampling import read_settings
 from components.shell import sidebar
 from components.shell.stages import STAGES, sections
@@ -35,7 +35,7 @@ chosen = st.navigation(
     position="top",
 )
 stage = next(entry for entry in STAGES if page_of[entry.key] == chosen)
-state.read_link()  # it may write to the address, which only now names the page
+check.read_link()  # it may write to the address, which only now names the page
 
 with st.sidebar:
     request = sidebar.prompt_controls(allowed_sources())
@@ -51,4 +51,4 @@ frame.header(stage, request, settings, seed)
 with frame.errors_said():
     chosen.run()
 frame.footer(stage)
-widgets.show_notices()
+check.show_notices()

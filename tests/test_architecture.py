@@ -176,7 +176,7 @@ def test_names_in_links_stand_in_one_module():
     names = {
         node.value.value
         for node in next(
-            s for s in sources("components") if s.name == "components/link/state.py"
+            s for s in sources("components") if s.name == "components/link/keys.py"
         ).tree.body
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
     }
@@ -184,7 +184,7 @@ def test_names_in_links_stand_in_one_module():
         for call in source.calls():
             keywords = {keyword.arg: keyword.value for keyword in call.keywords}
             key = keywords.get("key", call.args[0] if call.args else None)
-            linked = "bind" in keywords or ast.unparse(call.func).startswith(("bound.", "state."))
+            linked = "bind" in keywords or ast.unparse(call.func).startswith(("widgets.", "check."))
             text = key is not None and isinstance(key, ast.Constant | ast.JoinedStr)
             if text and (linked or ("key" in keywords and getattr(key, "value", None) in names)):
                 offences.append(f"{source.name}:{call.lineno} spells {ast.unparse(key)} itself")

@@ -9,9 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components.kit.chart import chart
 from components.kit.layout import FULL, THIRD, side_by_side
 from components.kit.numbers import percent
+from components.kit.show import chart
 from components.kit.signed_bars import signed_bars
 from components.kit.text import markdown, visible
 from components.kit.vector_strip import robust_limit, strip

@@ -10,11 +10,12 @@ import numpy as np
 import streamlit as st
 
 from components.attention.figures import KINDS, kind_of, reading_figure
-from components.kit.chart import chart, selected_points
+from components.kit.clicks import selected_points
 from components.kit.layout import THIRD
 from components.kit.numbers import percent
+from components.kit.show import chart
 from components.kit.text import markdown, visible
-from components.link import state, widgets
+from components.link import keys, widgets
 
 if TYPE_CHECKING:
     from engine.attention.patterns import HeadScores
@@ -46,7 +47,7 @@ def levels() -> tuple[str, Options]:
             "Zoom",
             LEVELS,
             default=HEAD,
-            key=state.ATTENTION_VIEW,
+            key=keys.ATTENTION_PART,
             label_visibility="collapsed",
         )
     )
@@ -61,19 +62,19 @@ def _options(level: str) -> Options:
     picture = MATRIX
     if level == HEAD:
         picture = widgets.choice(
-            "View of the head", PICTURES, key=state.HEAD_PICTURE, label_visibility="collapsed"
+            "View of the head", PICTURES, key=keys.ATTENTION_PICTURE, label_visibility="collapsed"
         )
     if picture == STEPS:
         return Options(without_first=False, picture=STEPS)
     without_first = widgets.toggle(
         "Leave out token 0",
-        key=state.WITHOUT_FIRST,
+        key=keys.WITHOUT_FIRST,
         help="Most heads rest on the first token when they have nothing to do. Without it, and "
         "with the rest of each row scaled to sum to 1, you see what else they read.",
     )
     log = picture == MATRIX and widgets.toggle(
         "Log scale",
-        key=state.LOG_PATTERN,
+        key=keys.LOG_PATTERN,
         help="Colour by order of magnitude, so that small shares show too.",
     )
     return Options(without_first, log, picture)
@@ -87,21 +88,21 @@ def first_head(scores: HeadScores) -> tuple[int, int]:
 
 def go_to_head(layer: int, head: int) -> None:
     """Choose a head and go down to it; for callbacks."""
-    st.session_state[state.LAYER] = layer
-    st.session_state[state.HEAD] = head
-    st.session_state[state.ATTENTION_VIEW] = HEAD
+    st.session_state[keys.LAYER] = layer
+    st.session_state[keys.HEAD] = head
+    st.session_state[keys.ATTENTION_PART] = HEAD
 
 
 def go_to_cell(query: int, key: int) -> None:
     """Choose a cell and go down to it; for callbacks."""
-    st.session_state[state.TOKEN] = query
-    st.session_state[state.READ] = key
-    st.session_state[state.ATTENTION_VIEW] = CELL
+    st.session_state[keys.TOKEN] = query
+    st.session_state[keys.READ] = key
+    st.session_state[keys.ATTENTION_PART] = CELL
 
 
 def choose_token(token: int) -> None:
     """Choose the token that reads; for callbacks."""
-    st.session_state[state.TOKEN] = token
+    st.session_state[keys.TOKEN] = token
 
 
 def shares_of(scores: HeadScores, layer: int, head: int) -> dict[str, float]:
@@ -154,7 +155,7 @@ def read_position(row: Array) -> int:
     Args:
         row: `[S]`, the chosen token's shares, NaN where it can't read.
     """
-    chosen = st.session_state.get(state.READ)
+    chosen = st.session_state.get(keys.READ)
     if isinstance(chosen, int) and 0 <= chosen < len(row) and np.isfinite(row[chosen]):
         return chosen
     return int(np.nan_to_num(row, nan=-1.0).argmax())
@@ -167,19 +168,19 @@ def read_slider(token: int, row: Array) -> int:
         token: the chosen query.
         row: `[S]`, its shares.
     """
-    chosen = widgets.number(state.READ, "Token that is read", token)
-    st.session_state[state.READ] = int(row.argmax()) if chosen is None else chosen
+    chosen = widgets.number(keys.READ, "Token that is read", token)
+    st.session_state[keys.READ] = int(row.argmax()) if chosen is None else chosen
     read = int(
         st.slider(
             "Token that is read",
             0,
             max(token, 1),
-            key=state.READ,
+            key=keys.READ,
             persist_state="session",
             disabled=token == 0,
         )
     )
-    widgets.write(state.READ, read)
+    widgets.write(keys.READ, read)
     return read
 
 

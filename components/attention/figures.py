@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components.kit.bars import bars
-from components.kit.chart import share_format, token_labels
+from components.kit.figure import share_format, token_labels
 from components.kit.heatmap import heatmap
 from components.kit.mosaic import mosaic
 from components.kit.numbers import percent

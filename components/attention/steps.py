@@ -10,12 +10,13 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components.kit.chart import chart, token_labels
+from components.kit.figure import token_labels
 from components.kit.heatmap import heatmap
 from components.kit.layout import side_by_side
 from components.kit.model_words import pair_words, scale_words
+from components.kit.show import chart
 from components.kit.vector_strip import robust_limit
-from components.link import state, widgets
+from components.link import keys, widgets
 
 if TYPE_CHECKING:
     from engine.attention.head_steps import HeadSteps
@@ -112,7 +113,7 @@ def choose_step(positions: str) -> Step:
     """Draw the row of steps and return the chosen one."""
     steps = steps_of(positions)
     names = [f"{number}. {step.name}" for number, step in enumerate(steps, 1)]
-    chosen = widgets.choice("Step", names, key=state.ATTENTION_STEP, label_visibility="collapsed")
+    chosen = widgets.choice("Step", names, key=keys.ATTENTION_STEP, label_visibility="collapsed")
     return steps[names.index(chosen)]
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from components.kit.layout import formulas
 from components.kit.model_words import pair_latex, pair_words
 from components.kit.numbers import percent
-from components.link import state
+from components.link import keys
 
 if TYPE_CHECKING:
     from engine.embedding.order import OrderComparison
@@ -151,7 +151,7 @@ def tasks(
         ),
     ]
     if wavelengths is not None:
-        pair = min(st.session_state.get(state.ROPE_PAIR, 0), len(wavelengths) - 1)
+        pair = min(st.session_state.get(keys.ROPE_PAIR, 0), len(wavelengths) - 1)
         wavelength = float(wavelengths[pair])
         found.append(
             (

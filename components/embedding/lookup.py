@@ -13,10 +13,11 @@ import streamlit as st
 
 from components.kit import theme
 from components.kit.bars import bars
-from components.kit.chart import chart, frame, packed, token_labels
+from components.kit.figure import frame, packed, token_labels
 from components.kit.heatmap import heatmap
 from components.kit.layout import side_by_side
 from components.kit.numbers import percent
+from components.kit.show import chart
 from components.kit.text import markdown, visible
 from components.kit.text import plotly as escape
 from components.kit.vector_strip import strip

@@ -9,11 +9,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from components.kit.chart import chart
 from components.kit.lines import lines
 from components.kit.numbers import percent
+from components.kit.show import chart
 from components.kit.text import markdown, visible
-from components.link import state, widgets
+from components.link import keys, widgets
 
 if TYPE_CHECKING:
     from engine.embedding.order import OrderComparison, OrderEffect
@@ -26,16 +26,16 @@ Name = Callable[[int], str]
 def texts() -> tuple[str, str]:
     """Return what stands in the two boxes, drawn or not."""
     kept = st.session_state
-    return kept.get(state.ORDER_FIRST, FIRST), kept.get(state.ORDER_SECOND, SECOND)
+    return kept.get(keys.ORDER_FIRST, FIRST), kept.get(keys.ORDER_SECOND, SECOND)
 
 
 def choose() -> None:
     """Draw the two boxes."""
     left, right = st.columns(2)
     with left:
-        widgets.text("One order", FIRST, key=state.ORDER_FIRST)
+        widgets.text("One order", FIRST, key=keys.ORDER_FIRST)
     with right:
-        widgets.text("Another order", SECOND, key=state.ORDER_SECOND)
+        widgets.text("Another order", SECOND, key=keys.ORDER_SECOND)
     st.caption(
         "A space is put in front of each, so that the first word is the same piece as inside a "
         "sentence. The last word or sign should be the same: it is the one that is compared."

@@ -11,13 +11,14 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.embedding.rope_clock import clock
-from components.kit.chart import chart, token_labels
+from components.kit.figure import token_labels
 from components.kit.heatmap import rope_table, selected_cell
 from components.kit.layout import side_by_side
 from components.kit.lines import lines, selected_point
 from components.kit.model_words import pair_members, pair_words
+from components.kit.show import chart
 from components.kit.text import markdown, visible
-from components.link import state, widgets
+from components.link import keys, widgets
 
 if TYPE_CHECKING:
     from engine.embedding.rope import RopeHead
@@ -60,11 +61,11 @@ def show(facts: RopeFacts, pieces: Sequence[bytes], token: int, layer: int, head
 
     def chosen_cell(event: Mapping[str, Any]) -> None:
         if cell := selected_cell(event, facts.angles):
-            st.session_state[state.TOKEN], st.session_state[state.ROPE_PAIR] = cell
+            st.session_state[keys.TOKEN], st.session_state[keys.ROPE_PAIR] = cell
 
     def chosen_point(event: Mapping[str, Any]) -> None:
         if (point := selected_point(event, pairs)) is not None:
-            st.session_state[state.ROPE_PAIR] = point
+            st.session_state[keys.ROPE_PAIR] = point
 
     figure = angle_figure(facts.angles, pieces, token=token, pair=pair, key="angles")
     chart(
@@ -93,7 +94,7 @@ def show(facts: RopeFacts, pieces: Sequence[bytes], token: int, layer: int, head
 
 def choose_pair(pairs: int, words: str) -> int:
     """Draw the slider of the pair, which `words` explains, and return its value."""
-    entry = state.Limit(state.ROPE_PAIR, "Pair of numbers", 0, pairs - 1, 0, 1, whole=True)
+    entry = keys.Limit(keys.ROPE_PAIR, "Pair of numbers", 0, pairs - 1, 0, 1, whole=True)
     return int(widgets.slider(entry, help=f"Numbers {words} of a query or key turn together."))
 
 
@@ -167,7 +168,7 @@ def hands_figure(
 
 def show_hands(head: RopeHead, pieces: Sequence[bytes], token: int, pair: int) -> None:
     """Draw the clocks around the chosen token, and say that lengths stay."""
-    name = widgets.choice("Of each", ("query", "key"), key=state.HANDS_OF)
+    name = widgets.choice("Of each", ("query", "key"), key=keys.HANDS_OF)
     first = max(0, min(token - CLOCKS // 2, len(pieces) - CLOCKS))
     span = slice(first, first + CLOCKS)
     raw, turned = (head.raw_q, head.q) if name == "query" else (head.raw_k, head.k)
@@ -219,8 +220,8 @@ def show_distance(head: RopeHead, pieces: Sequence[bytes], token: int) -> None:
 def _distance_controls(token: int) -> tuple[int, int, int]:
     """Draw the three sliders; return the key's position, the shift and the distance."""
     left, middle, right = st.columns(3)
-    read = state.Limit(state.ROPE_KEY, "Token that is read (key)", 0, token, 0, 1, whole=True)
-    moved = state.Limit(state.ROPE_SHIFT, "Move both by", 0, FAR, 0, 1, whole=True)
+    read = keys.Limit(keys.ROPE_KEY, "Token that is read (key)", 0, token, 0, 1, whole=True)
+    moved = keys.Limit(keys.ROPE_SHIFT, "Move both by", 0, FAR, 0, 1, whole=True)
     with left:
         key = int(widgets.slider(read)) if token > 0 else 0
     with middle:

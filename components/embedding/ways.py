@@ -9,10 +9,11 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components.kit.chart import chart, token_labels
+from components.kit.figure import token_labels
 from components.kit.heatmap import heatmap, turned_away
 from components.kit.layout import THIRD, side_by_side
 from components.kit.model_words import pair_words
+from components.kit.show import chart
 from components.kit.text import markdown, visible
 from components.kit.vector_strip import robust_limit, strip
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from components.kit.chart import chart
 from components.kit.heatmap import heatmap
 from components.kit.numbers import percent
+from components.kit.show import chart
 from components.kit.signed_bars import signed_bars
 from components.kit.vector_strip import strip
-from components.link import state, widgets
+from components.link import keys, widgets
 
 if TYPE_CHECKING:
     from engine.feed_forward.neurons import TokenNeurons
@@ -27,14 +27,14 @@ COORDINATES = 8
 
 def open_box(key: str) -> None:
     """Remember which box of the picture is open; for callbacks."""
-    st.session_state[state.BLOCK_BOX] = key
+    st.session_state[keys.BLOCK_BOX] = key
 
 
 def opened(boxes: Sequence[str], default: str) -> str:
     """Return which of the boxes is open."""
-    box = widgets.name(state.BLOCK_BOX, "The open box", boxes, default)
-    if state.BLOCK_BOX in st.session_state:
-        widgets.write(state.BLOCK_BOX, box)
+    box = widgets.name(keys.BLOCK_BOX, "The open box", boxes, default)
+    if keys.BLOCK_BOX in st.session_state:
+        widgets.write(keys.BLOCK_BOX, box)
     return box
 
 

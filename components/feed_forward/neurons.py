@@ -10,12 +10,13 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.kit.bars import bars
-from components.kit.chart import chart, chosen_index
+from components.kit.clicks import chosen_index
 from components.kit.layout import THIRD
 from components.kit.numbers import percent
+from components.kit.show import chart
 from components.kit.signed_bars import signed_bars
 from components.kit.text import markdown, visible
-from components.link import state, widgets
+from components.link import keys, widgets
 
 if TYPE_CHECKING:
     from engine.feed_forward.neurons import NeuronTokens, ResidualNorms, TokenNeurons
@@ -31,7 +32,7 @@ SHOWN_NEURONS = 16
 def views() -> str:
     """Draw the choice of view and return the open one."""
     return widgets.choice(
-        "What to look at", VIEWS, key=state.BLOCK_VIEW, label_visibility="collapsed"
+        "What to look at", VIEWS, key=keys.FEED_FORWARD_PART, label_visibility="collapsed"
     )
 
 
@@ -56,15 +57,15 @@ def show_neurons(run: TokenNeurons, strongest: Sequence[int], piece: bytes, *, g
         gated: whether the network multiplies two readings (SwiGLU).
     """
     order = [int(neuron) for neuron in strongest]
-    chosen = widgets.number(state.NEURON, "Neuron", len(run.neurons) - 1)
+    chosen = widgets.number(keys.NEURON, "Neuron", len(run.neurons) - 1)
     neuron = order[0] if chosen is None else chosen
     if chosen is not None:
-        widgets.write(state.NEURON, neuron)
+        widgets.write(keys.NEURON, neuron)
 
     def choose(event: Any) -> None:
         number = chosen_index(event, len(order), curve=0)
         if number is not None:
-            st.session_state[state.NEURON] = order[number]
+            st.session_state[keys.NEURON] = order[number]
 
     chart(
         neuron_figure(run, order, piece, selected=neuron, key="neurons"),

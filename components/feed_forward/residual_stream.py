@@ -14,7 +14,7 @@ from components.kit.heatmap import heatmap
 from components.kit.lines import lines, selected_point
 from components.kit.numbers import percent
 from components.kit.text import markdown, visible
-from components.link import state
+from components.link import keys
 
 if TYPE_CHECKING:
     from engine.feed_forward.neurons import ResidualNorms
@@ -51,7 +51,7 @@ def choose_layer(event: Any, layers: int) -> None:
     """Take the layer of a clicked point; for callbacks."""
     point = selected_point(event, layers + 1)
     if point is not None:
-        st.session_state[state.LAYER] = min(point, layers - 1)
+        st.session_state[keys.LAYER] = min(point, layers - 1)
 
 
 def norm_words(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 
 from components.kit import theme
-from components.kit.chart import chosen_index, frame
+from components.kit.clicks import chosen_index
+from components.kit.figure import frame
 from components.kit.text import plotly as escape
 from components.kit.text import visible
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.kit.text import markdown, visible
-from components.link import state, widgets
+from components.link import keys, widgets
 
 if TYPE_CHECKING:
     from engine.generation.branches import Written
@@ -90,14 +90,14 @@ def run_buttons(
 
 def budget_control() -> int:
     """Draw the token budget and return it."""
-    entry = state.limit(state.MAX_NEW_TOKENS)
+    entry = keys.limit(keys.MAX_NEW_TOKENS)
     return int(
         st.slider(
             "Tokens to write, at most",
             int(entry.low),
             int(entry.high),
             int(entry.default),
-            key=state.MAX_NEW_TOKENS,
+            key=keys.MAX_NEW_TOKENS,
             bind="query-params",
             help="The token budget: a run ends when it has written so many.",
         )
@@ -109,7 +109,7 @@ def budget_and_stops() -> tuple[int, tuple[str, ...]]:
     budget = budget_control()
     text = widgets.text(
         "Stop strings",
-        key=state.STOP,
+        key=keys.STOP,
         placeholder="for example: . | \\n\\n",
         help="The text ends before the first of them. A bar parts them; `\\n` is a line break.",
     )

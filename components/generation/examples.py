@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from components.link import state
+from components.link import keys
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ def _use(example: ExampleAnswer) -> None:
     """Put the example into the shared controls; greedy, since it shows the same to everybody."""
     st.session_state.update(
         {
-            state.PROMPT: example.prompt,
-            state.CHAT: False,
-            state.STOP: example.stop,
-            state.TEMPERATURE: 0.0,
-            state.MAX_NEW_TOKENS: 14,
+            keys.PROMPT: example.prompt,
+            keys.CHAT: False,
+            keys.STOP: example.stop,
+            keys.TEMPERATURE: 0.0,
+            keys.MAX_NEW_TOKENS: 14,
         }
     )

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
-from components.kit.chart import frame, packed, token_axis, token_labels
+from components.kit.figure import frame, packed, token_axis, token_labels
 from components.kit.numbers import percent
 from components.kit.text import markdown, visible
 from components.kit.text import plotly as escape

@@ -9,8 +9,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.kit import theme
-from components.kit.chart import chart, frame, packed
+from components.kit.figure import frame, packed
 from components.kit.numbers import PERCENT_COLUMN
+from components.kit.show import chart
 from components.kit.text import html, visible
 from components.kit.text import plotly as escape
 

@@ -12,14 +12,14 @@ import streamlit as st
 
 from components.kit import theme
 from components.kit.bars import bars
-from components.kit.chart import chart
 from components.kit.heatmap import heatmap, selected_cell
 from components.kit.layout import side_by_side
 from components.kit.lines import lines
 from components.kit.numbers import percent
+from components.kit.show import chart
 from components.kit.text import markdown, visible
 from components.kit.text import plotly as escape
-from components.link import state, widgets
+from components.link import keys, widgets
 
 if TYPE_CHECKING:
     from engine.interpret.knockout import Difference
@@ -40,19 +40,19 @@ class Choice:
 
 def add(code: str) -> None:
     """Put one more edit into the text; for callbacks."""
-    codes = str(st.session_state.get(state.EDITS) or "").split()
+    codes = str(st.session_state.get(keys.EDITS) or "").split()
     if code not in codes:
-        st.session_state[state.EDITS] = " ".join([*codes, code])
+        st.session_state[keys.EDITS] = " ".join([*codes, code])
 
 
 def only(code: str) -> None:
     """Make an edit the only one; for callbacks."""
-    st.session_state[state.EDITS] = code
+    st.session_state[keys.EDITS] = code
 
 
 def restore() -> None:
     """Take every edit back; for callbacks."""
-    st.session_state[state.EDITS] = ""
+    st.session_state[keys.EDITS] = ""
 
 
 def controls(choices: Sequence[Choice], presets: Sequence[Choice]) -> str:
@@ -75,7 +75,7 @@ def controls(choices: Sequence[Choice], presets: Sequence[Choice]) -> str:
     with st.container(horizontal=True, vertical_alignment="bottom", key="edit_row"):
         text = widgets.text(
             "Taken away",
-            key=state.EDITS,
+            key=keys.EDITS,
             placeholder="nothing: the model is as it was trained",
             help="`h9.4` head 4 of layer 9 · `a0` attention of layer 0 · `m11` feed-forward of "
             "layer 11 · `p` position · `e3:504` token 3 gets the embedding of token 504. It is "

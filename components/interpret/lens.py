@@ -10,13 +10,14 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.kit import theme
-from components.kit.chart import chart, frame, packed, share_format, token_labels
+from components.kit.figure import frame, packed, share_format, token_labels
 from components.kit.heatmap import heatmap, selected_cell
 from components.kit.layout import side_by_side
 from components.kit.lines import lines
+from components.kit.show import chart
 from components.kit.text import markdown, visible
 from components.kit.text import plotly as escape
-from components.link import state, widgets
+from components.link import keys, widgets
 
 if TYPE_CHECKING:
     from engine.interpret.attribution import Attribution
@@ -107,8 +108,8 @@ def choose_reading(event: Any, grid: LensGrid) -> None:
     cell = selected_cell(event, np.asarray(grid.probabilities))
     if cell is not None:
         layers = len(grid.ids) - 1
-        st.session_state[state.LAYER] = min(cell[0], layers - 1)
-        st.session_state[state.TOKEN] = grid.positions[cell[1]]
+        st.session_state[keys.LAYER] = min(cell[0], layers - 1)
+        st.session_state[keys.TOKEN] = grid.positions[cell[1]]
 
 
 def answer_selector(ids: Sequence[int], bytes_of: BytesOf, encode: Callable[[str], Any]) -> int:
@@ -127,7 +128,7 @@ def answer_selector(ids: Sequence[int], bytes_of: BytesOf, encode: Callable[[str
             key="answer_token",
         )
         typed = widgets.text(
-            "or type another", key=state.ANSWER_TYPED, placeholder="with leading space"
+            "or type another", key=keys.ANSWER_TYPED, placeholder="with leading space"
         )
     found = encode(typed) if typed else []
     return int(found[0].id) if found else int(token)

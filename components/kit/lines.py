@@ -9,7 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
-from components.kit.chart import chosen_index, frame, packed
+from components.kit.clicks import chosen_index
+from components.kit.figure import frame, packed
 from components.kit.text import plotly as escape
 
 Array = np.ndarray[Any, Any]

@@ -8,7 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
-from components.kit.chart import chosen_index, frame, frame_box
+from components.kit.clicks import chosen_index
+from components.kit.figure import frame, frame_box
 from components.kit.heatmap import STEPS, stepped, steps
 
 Array = np.ndarray[Any, Any]

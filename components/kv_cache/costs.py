@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
-from components.kit.chart import frame, packed
+from components.kit.figure import frame, packed
 from components.kit.lines import lines
 from components.kit.numbers import size
 from components.kit.text import plotly as escape

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components.kit.chart import token_labels
+from components.kit.figure import token_labels
 from components.kit.heatmap import heatmap
 from components.kit.numbers import size as in_bytes
 from components.kit.text import markdown, visible

@@ -8,7 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
-from components.kit.chart import chosen_index, frame
+from components.kit.clicks import chosen_index
+from components.kit.figure import frame
 
 
 def sharing_figure(heads: int, kv_heads: int, *, selected: int, key: str) -> go.Figure:

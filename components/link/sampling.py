@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 
-from components.link import state
+from components.link import check, keys
 from engine.sampling.chain import ORDERS, TRANSFORMERS_ORDER, SamplingSettings
 
 BIAS_LOW, BIAS_HIGH = -100.0, 100.0
@@ -17,18 +17,18 @@ BIAS_LOW, BIAS_HIGH = -100.0, 100.0
 
 def read_settings() -> tuple[SamplingSettings, tuple[str, ...]]:
     """Return the settings of this session, and a sentence on everything that can't be read."""
-    order, order_problem = parse_order(state.text(state.ORDER))
-    bias, bias_problem = parse_bias(state.text(state.LOGIT_BIAS))
+    order, order_problem = parse_order(check.text(keys.ORDER))
+    bias, bias_problem = parse_bias(check.text(keys.LOGIT_BIAS))
     settings = SamplingSettings(
-        temperature=float(state.number(state.TEMPERATURE)),
-        top_k=int(state.number(state.TOP_K)),
-        top_p=float(state.number(state.TOP_P)),
-        min_p=float(state.number(state.MIN_P)),
-        repetition_penalty=float(state.number(state.REPETITION_PENALTY)),
-        presence_penalty=float(state.number(state.PRESENCE_PENALTY)),
-        frequency_penalty=float(state.number(state.FREQUENCY_PENALTY)),
-        penalty_window=int(state.number(state.PENALTY_WINDOW)),
-        typical_p=float(state.number(state.TYPICAL_P)),
+        temperature=float(check.number(keys.TEMPERATURE)),
+        top_k=int(check.number(keys.TOP_K)),
+        top_p=float(check.number(keys.TOP_P)),
+        min_p=float(check.number(keys.MIN_P)),
+        repetition_penalty=float(check.number(keys.REPETITION_PENALTY)),
+        presence_penalty=float(check.number(keys.PRESENCE_PENALTY)),
+        frequency_penalty=float(check.number(keys.FREQUENCY_PENALTY)),
+        penalty_window=int(check.number(keys.PENALTY_WINDOW)),
+        typical_p=float(check.number(keys.TYPICAL_P)),
         logit_bias=bias,
         order=order,
     )

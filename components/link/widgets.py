@@ -1,7 +1,8 @@
 """Widgets whose value is in the link, each of them checked when it is drawn first.
 
-A value that can't be taken falls back to the widget's own, and the user is told its name, what
-stood there and what it is now. The names, ranges and lengths are in `components.link.state`.
+A value that can't be taken falls back to the widget's own start, and the user is told so. The
+names, ranges and lengths are in `components.link.keys`; how a link is read, step by step, is in
+`components.link.check`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
-from components.kit.text import markdown
-from components.link import state
+from components.link import check, keys
 
 if TYPE_CHECKING:
     from streamlit.elements.lib.mutable_tab_container import TabContainer
@@ -49,11 +49,11 @@ def choice(
         st.session_state[key] = start
     names = [spell(option) for option in options]
 
-    def check(value: str) -> Wrong:
+    def examine(value: str) -> Wrong:
         notice = _not_one_of(label, value, names, spell(start))
         return (None, notice) if notice else None
 
-    _check(key, check)
+    _check(key, examine)
     if draw in (st.segmented_control, st.pills):
         look |= {"default": start, "required": True}
     elif draw == st.select_slider:
@@ -67,26 +67,26 @@ def choice(
 def tabs(label: str, names: Sequence[str], *, key: str) -> Sequence[TabContainer]:
     """Draw tabs of which only the open one needs to be filled; the first one is open at first."""
 
-    def check(value: str) -> Wrong:
+    def examine(value: str) -> Wrong:
         notice = _not_one_of(label, value, names, names[0])
         return (None, notice) if notice else None
 
-    _check(key, check)
+    _check(key, examine)
     return st.tabs(names, key=key, bind="query-params", on_change="rerun")
 
 
 def toggle(label: str, *, key: str, **look: Any) -> bool:
     """Draw a switch that is off at first, and return how it stands."""
 
-    def check(value: str) -> Wrong:
+    def examine(value: str) -> Wrong:
         notice = _not_one_of(label, value.lower(), ("true", "false"), "false")
         return (None, notice) if notice else None
 
-    _check(key, check)
+    _check(key, examine)
     return st.toggle(label, key=key, bind="query-params", **look)
 
 
-def slider(entry: state.Limit, *, label: str | None = None, **look: Any) -> int | float:
+def slider(entry: keys.Limit, *, label: str | None = None, **look: Any) -> int | float:
     """Draw a slider over a range and return its value; without a choice it is disabled.
 
     A value of the session that the range no longer holds becomes the nearest one.
@@ -96,11 +96,11 @@ def slider(entry: state.Limit, *, label: str | None = None, **look: Any) -> int 
     if isinstance(value, int | float) and not low <= value <= high:
         st.session_state[entry.key] = min(max(value, low), high)
 
-    def check(given: str) -> Wrong:
-        changed, notices = state.check_link({entry.key: given}, (entry,))
+    def examine(given: str) -> Wrong:
+        changed, notices = check.check_link({entry.key: given}, (entry,))
         return (changed[entry.key], notices[0]) if changed else None
 
-    _check(entry.key, check)
+    _check(entry.key, examine)
     step = entry.number(entry.step)
     end, off = (high, False) if high > low else (low + step, True)
     drawn = st.slider(
@@ -119,9 +119,9 @@ def slider(entry: state.Limit, *, label: str | None = None, **look: Any) -> int 
 
 def text(label: str, default: str = "", *, key: str, area: bool = False, **look: Any) -> str:
     """Draw a text of limited length and return it."""
-    most = state.LONGEST[key]
+    most = keys.LONGEST[key]
 
-    def check(value: str) -> Wrong:
+    def examine(value: str) -> Wrong:
         if len(value) <= most:
             return None
         return None, (
@@ -130,7 +130,7 @@ def text(label: str, default: str = "", *, key: str, area: bool = False, **look:
         )
 
     draw = st.text_area if area else st.text_input
-    _check(key, check)
+    _check(key, examine)
     return str(draw(label, default, key=key, bind="query-params", max_chars=most, **look) or "")
 
 
@@ -145,12 +145,12 @@ def number(key: str, label: str, high: int) -> int | None:
         label: what the user knows it as.
         high: its largest allowed value; the smallest is 0.
     """
-    value = _from_link(key)
+    value = check.unread(key)
     if value is not None:
-        entry = state.Limit(key, label, 0, high, 0, 1, whole=True)
-        changed, notices = state.check_link({key: value}, (entry,))
+        entry = keys.Limit(key, label, 0, high, 0, 1, whole=True)
+        changed, notices = check.check_link({key: value}, (entry,))
         st.session_state[key] = int(changed[key] if changed else float(value))
-        _say(*notices)
+        check.say(*notices)
     found = st.session_state.get(key)
     if isinstance(found, int) and found > high:
         found = st.session_state[key] = high
@@ -159,11 +159,11 @@ def number(key: str, label: str, high: int) -> int | None:
 
 def name(key: str, label: str, names: Collection[str], default: str) -> str:
     """Return a name of the session or, at first, of the link; for what is chosen by a click."""
-    value = _from_link(key)
+    value = check.unread(key)
     if value is not None:
         notice = _not_one_of(label, value, names, default)
         st.session_state[key] = default if notice else value
-        _say(*([notice] if notice else []))
+        check.say(*([notice] if notice else []))
     found = st.session_state.get(key)
     return str(found) if found in names else default
 
@@ -174,39 +174,16 @@ def write(key: str, value: int | str) -> None:
         st.query_params[key] = str(value)
 
 
-def show_notices() -> None:
-    """Say what was changed in the values that came with the link, once they are all right."""
-    for notice in st.session_state.pop(state.NOTICES, ()):
-        st.toast(markdown(notice), icon=":material/link:", duration="long")
-
-
-def _check(key: str, check: Callable[[str], Wrong]) -> None:
-    """Check the link's value of a widget that is drawn next; put it right and run again.
-
-    A widget would take a wrong value as far as it goes (a long text cut, 2.5 read as 2), whatever
-    stands in the session. So the address is put right before the widget is drawn.
-    """
-    value = _from_link(key)
-    wrong = None if value is None or key not in st.query_params else check(value)
+def _check(key: str, examine: Callable[[str], Wrong]) -> None:
+    """Check the link's value of a widget that is drawn next; put it right and run again."""
+    value = check.unread(key)
+    wrong = None if value is None or key not in st.query_params else examine(value)
     if wrong is None:
         return
     right, notice = wrong
-    _say(notice)
-    if right is None:
-        del st.query_params[key]
-    else:
-        st.query_params[key] = str(right)
+    check.say(notice)
+    check.put_right(key, right)
     st.rerun()
-
-
-def _from_link(key: str) -> str | None:
-    """Return what the session's link says of `key`, once; None if it says nothing."""
-    value: str | None = st.session_state.get(state.LINK, {}).pop(key, None)
-    return value
-
-
-def _say(*notices: str) -> None:
-    st.session_state[state.NOTICES] = [*st.session_state.get(state.NOTICES, []), *notices]
 
 
 def _not_one_of(label: str, value: str, names: Collection[str], now: str) -> str | None:

@@ -11,7 +11,8 @@ import streamlit as st
 
 from components.kit import layout, theme
 from components.kit.bars import bars
-from components.kit.chart import chart, frame
+from components.kit.figure import frame
+from components.kit.show import chart
 from components.kit.text import plotly as escape
 from components.kit.text import visible
 

@@ -9,11 +9,11 @@ import numpy as np
 import streamlit as st
 
 from components.kit.bars import bars, selected_token
-from components.kit.chart import chart
 from components.kit.layout import side_by_side
 from components.kit.numbers import percent
+from components.kit.show import chart
 from components.kit.text import markdown
-from components.link import state
+from components.link import keys
 
 if TYPE_CHECKING:
     from engine.basics.distribution import SoftmaxSteps, TopTokens
@@ -30,7 +30,7 @@ def top_bars(best: TopTokens, pieces: Sequence[bytes], selected: int) -> None:
     def choose(event: Any) -> None:
         token_id = selected_token(event, ids)
         if token_id is not None:
-            st.session_state[state.HEAD_TOKEN] = token_id
+            st.session_state[keys.LM_HEAD_TOKEN] = token_id
             st.session_state[LOOK_UP] = ""
 
     gap = float(best.logits[0] - best.logits[1]) if len(ids) > 1 else 0.0
@@ -62,7 +62,7 @@ def look_up(tokens_of: Callable[[str], Sequence[Token]], vocabulary: int) -> Non
         return
     chosen, sentence = found(wanted, tokens_of, vocabulary)
     if chosen is not None:
-        st.session_state[state.HEAD_TOKEN] = chosen
+        st.session_state[keys.LM_HEAD_TOKEN] = chosen
     if sentence:
         (st.info if chosen is not None else st.warning)(markdown(sentence))
 

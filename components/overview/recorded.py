@@ -9,7 +9,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-from components.link import state
+from components.link import keys
 from engine.overview.facts import Overview
 from engine.sampling.chain import SamplingSettings
 
@@ -18,9 +18,9 @@ RECORDING = Path(__file__).parent / "default_run.json"
 
 # What the app starts with, so that the live picture goes on where the recorded one stood.
 SETTINGS = SamplingSettings(
-    temperature=state.limit(state.TEMPERATURE).default, top_p=state.limit(state.TOP_P).default
+    temperature=keys.limit(keys.TEMPERATURE).default, top_p=keys.limit(keys.TOP_P).default
 )
-SEED = int(state.limit(state.SEED).default)
+SEED = int(keys.limit(keys.SEED).default)
 TOKENS = 12
 
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.kit import theme
-from components.kit.chart import frame
+from components.kit.figure import frame
 from components.kit.text import plotly as escape
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.kit.text import markdown
-from components.link import state
+from components.link import check, keys
 from components.link.sampling import BIAS_HIGH, BIAS_LOW, format_bias, parse_bias
 from components.shell.sidebar import bias_field
 
@@ -47,7 +47,7 @@ def bias_picker(
                 args=(token_id, None),
             )
         bias_field()
-        problem = parse_bias(state.text(state.LOGIT_BIAS))[1]
+        problem = parse_bias(check.text(keys.LOGIT_BIAS))[1]
         if problem:
             st.error(markdown(problem))
 
@@ -79,9 +79,9 @@ def _readings(
 
 def _set(token_id: int, source: str | None) -> None:
     """Set a token's bias to the slider's value, or take it away."""
-    pairs = dict(parse_bias(state.text(state.LOGIT_BIAS))[0])
+    pairs = dict(parse_bias(check.text(keys.LOGIT_BIAS))[0])
     if source is None:
         pairs.pop(token_id, None)
     else:
         pairs[token_id] = float(st.session_state[SIZE])
-    st.session_state[state.LOGIT_BIAS] = format_bias(tuple(pairs.items()))
+    st.session_state[keys.LOGIT_BIAS] = format_bias(tuple(pairs.items()))

@@ -10,7 +10,7 @@ import streamlit as st
 
 from components.kit.numbers import percent
 from components.kit.text import markdown
-from components.link import state
+from components.link import check, keys
 from components.link.sampling import format_order, neutral, parse_order
 from components.sampling.bias import bias_picker
 from components.sampling.rows import HITTING, step_rows
@@ -44,8 +44,8 @@ class Card:
 CARDS: Mapping[str, Card] = {
     "repetition_penalty": Card(
         "Repetition penalty",
-        (state.REPETITION_PENALTY, state.PENALTY_WINDOW),
-        {state.REPETITION_PENALTY: 1.2},
+        (keys.REPETITION_PENALTY, keys.PENALTY_WINDOW),
+        {keys.REPETITION_PENALTY: 1.2},
         lambda s, stage: (
             f"logit ÷ {s.repetition_penalty:g} if above 0, × {s.repetition_penalty:g} if "
             f"below, once for each token of {window_words(s.penalty_window)}"
@@ -53,8 +53,8 @@ CARDS: Mapping[str, Card] = {
     ),
     "count_penalties": Card(
         "Presence and frequency",
-        (state.PRESENCE_PENALTY, state.FREQUENCY_PENALTY),
-        {state.PRESENCE_PENALTY: 0.5, state.FREQUENCY_PENALTY: 0.5},
+        (keys.PRESENCE_PENALTY, keys.FREQUENCY_PENALTY),
+        {keys.PRESENCE_PENALTY: 0.5, keys.FREQUENCY_PENALTY: 0.5},
         lambda s, stage: (
             f"logit − {s.presence_penalty:g} − {s.frequency_penalty:g} × count, for "
             "each token that was seen"
@@ -68,8 +68,8 @@ CARDS: Mapping[str, Card] = {
     ),
     "temperature": Card(
         "Temperature",
-        (state.TEMPERATURE,),
-        {state.TEMPERATURE: 0.7},
+        (keys.TEMPERATURE,),
+        {keys.TEMPERATURE: 0.7},
         lambda s, stage: (
             "T = 0: only the largest logit stays (argmax)"
             if s.greedy
@@ -80,22 +80,22 @@ CARDS: Mapping[str, Card] = {
     ),
     "top_k": Card(
         "Top-k",
-        (state.TOP_K,),
-        {state.TOP_K: 40},
+        (keys.TOP_K,),
+        {keys.TOP_K: 40},
         lambda s, stage: f"keep the {s.top_k} largest logits" if s.top_k else "keep all",
         movable=True,
     ),
     "top_p": Card(
         "Top-p (nucleus)",
-        (state.TOP_P,),
-        {state.TOP_P: 0.9},
+        (keys.TOP_P,),
+        {keys.TOP_P: 0.9},
         lambda s, stage: f"keep the likeliest tokens that together reach {percent(s.top_p)}",
         movable=True,
     ),
     "min_p": Card(
         "Min-p",
-        (state.MIN_P,),
-        {state.MIN_P: 0.05},
+        (keys.MIN_P,),
+        {keys.MIN_P: 0.05},
         lambda s, stage: (
             f"keep p ≥ {s.min_p:g} × top = "
             f"{percent(s.min_p * float(stage.probabilities_before.max()))}"
@@ -104,8 +104,8 @@ CARDS: Mapping[str, Card] = {
     ),
     "typical": Card(
         "Typical",
-        (state.TYPICAL_P,),
-        {state.TYPICAL_P: 0.9},
+        (keys.TYPICAL_P,),
+        {keys.TYPICAL_P: 0.9},
         lambda s, stage: (
             f"keep {percent(s.typical_p)} of the mass, nearest to the usual "
             f"surprise of {stage.entropy_bits_before:.2f} bits"
@@ -116,10 +116,10 @@ CARDS: Mapping[str, Card] = {
 }
 
 _SHORT_LABELS: Mapping[str, str] = {
-    state.REPETITION_PENALTY: "Penalty",
-    state.PENALTY_WINDOW: "Window (0: all)",
-    state.PRESENCE_PENALTY: "Presence",
-    state.FREQUENCY_PENALTY: "Frequency",
+    keys.REPETITION_PENALTY: "Penalty",
+    keys.PENALTY_WINDOW: "Window (0: all)",
+    keys.PRESENCE_PENALTY: "Presence",
+    keys.FREQUENCY_PENALTY: "Frequency",
 }
 
 
@@ -155,11 +155,11 @@ def sliders(name: str, prepare: Callable[[], object]) -> None:
         name: of the step.
         prepare: makes the pictures for the settings of the moment, as soon as a slider was moved.
     """
-    keys = CARDS[name].keys
-    if len(keys) == 1:
-        setting_slider(keys[0], hide_label=True, on_change=prepare)
-    elif keys:
-        for key, column in zip(keys, st.columns(2, gap="small"), strict=True):
+    settings = CARDS[name].keys
+    if len(settings) == 1:
+        setting_slider(settings[0], hide_label=True, on_change=prepare)
+    elif settings:
+        for key, column in zip(settings, st.columns(2, gap="small"), strict=True):
             with column:
                 setting_slider(key, label=_SHORT_LABELS[key], on_change=prepare)
 
@@ -249,13 +249,13 @@ def order_controls(order: tuple[str, ...]) -> None:
         )
         with st.popover("As text", icon=":material/edit:"):
             order_field()
-            problem = parse_order(state.text(state.ORDER))[1]
+            problem = parse_order(check.text(keys.ORDER))[1]
             if problem:
                 st.error(markdown(problem))
 
 
 def _is_on(card: Card) -> bool:
-    return any(state.number(key) != neutral(key) for key in card.on)
+    return any(check.number(key) != neutral(key) for key in card.on)
 
 
 def _switch_key(name: str) -> str:
@@ -267,23 +267,23 @@ def _switch(name: str) -> None:
     card = CARDS[name]
     kept: dict[str, Any] = st.session_state.setdefault(KEPT, {})
     if _is_on(card):
-        kept.update({key: state.number(key) for key in card.on})
+        kept.update({key: check.number(key) for key in card.on})
         values: dict[str, float] = {key: neutral(key) for key in card.on}
     else:
         values = {key: kept.get(key, value) for key, value in card.on.items()}
     for key, value in values.items():
-        st.session_state[key] = state.limit(key).number(value)
+        st.session_state[key] = keys.limit(key).number(value)
 
 
 def _move(name: str, step: int) -> None:
     """Change the places of a step and its neighbour."""
-    order = list(parse_order(state.text(state.ORDER))[0])
+    order = list(parse_order(check.text(keys.ORDER))[0])
     place = order.index(name)
     order[place], order[place + step] = order[place + step], order[place]
-    st.session_state[state.ORDER] = format_order(tuple(order))
+    st.session_state[keys.ORDER] = format_order(tuple(order))
 
 
 def _take_order() -> None:
     chosen = st.session_state[PRESET]
     if chosen in ORDERS:
-        st.session_state[state.ORDER] = format_order(ORDERS[chosen])
+        st.session_state[keys.ORDER] = format_order(ORDERS[chosen])

@@ -9,8 +9,8 @@ import numpy as np
 import streamlit as st
 
 from components.kit.bars import bars
-from components.kit.chart import chart
 from components.kit.numbers import PERCENT_COLUMN, percent
+from components.kit.show import chart
 from components.kit.text import markdown
 
 if TYPE_CHECKING:

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from components.link import state
+from components.link import keys
 from components.link.sampling import neutral
 from engine.sampling.chain import SamplingSettings
 
 SETTINGS = (
-    state.TEMPERATURE,
-    state.TOP_K,
-    state.TOP_P,
-    state.MIN_P,
-    state.TYPICAL_P,
-    state.REPETITION_PENALTY,
-    state.PENALTY_WINDOW,
-    state.PRESENCE_PENALTY,
-    state.FREQUENCY_PENALTY,
+    keys.TEMPERATURE,
+    keys.TOP_K,
+    keys.TOP_P,
+    keys.MIN_P,
+    keys.TYPICAL_P,
+    keys.REPETITION_PENALTY,
+    keys.PENALTY_WINDOW,
+    keys.PRESENCE_PENALTY,
+    keys.FREQUENCY_PENALTY,
 )
 
 
@@ -35,11 +35,11 @@ class SamplingPreset:
 
 PRESETS: tuple[SamplingPreset, ...] = (
     SamplingPreset("The model's own", "every step off: T = 1, nothing is cut", {}),
-    SamplingPreset("Greedy", "always the likeliest token", {state.TEMPERATURE: 0}),
-    SamplingPreset("Precise", "T = 0.3, top-p 0.9", {state.TEMPERATURE: 0.3, state.TOP_P: 0.9}),
-    SamplingPreset("Balanced", "T = 0.7, top-p 0.9", {state.TEMPERATURE: 0.7, state.TOP_P: 0.9}),
-    SamplingPreset("Creative", "T = 1.2, min-p 0.05", {state.TEMPERATURE: 1.2, state.MIN_P: 0.05}),
-    SamplingPreset("Chaotic", "T = 2, nothing cut", {state.TEMPERATURE: 2}),
+    SamplingPreset("Greedy", "always the likeliest token", {keys.TEMPERATURE: 0}),
+    SamplingPreset("Precise", "T = 0.3, top-p 0.9", {keys.TEMPERATURE: 0.3, keys.TOP_P: 0.9}),
+    SamplingPreset("Balanced", "T = 0.7, top-p 0.9", {keys.TEMPERATURE: 0.7, keys.TOP_P: 0.9}),
+    SamplingPreset("Creative", "T = 1.2, min-p 0.05", {keys.TEMPERATURE: 1.2, keys.MIN_P: 0.05}),
+    SamplingPreset("Chaotic", "T = 2, nothing cut", {keys.TEMPERATURE: 2}),
 )
 
 
@@ -59,8 +59,8 @@ def preset_buttons() -> None:
 def _take(preset: SamplingPreset) -> None:
     for key in SETTINGS:
         value = preset.values.get(key, neutral(key))
-        st.session_state[key] = state.limit(key).number(value)
-    st.session_state[state.LOGIT_BIAS] = ""
+        st.session_state[key] = keys.limit(key).number(value)
+    st.session_state[keys.LOGIT_BIAS] = ""
 
 
 def settings_of(name: str) -> SamplingSettings:

@@ -9,8 +9,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.kit import theme
-from components.kit.chart import chart, frame, packed, share_format
+from components.kit.figure import frame, packed, share_format
 from components.kit.numbers import PERCENT_COLUMN, percent
+from components.kit.show import chart
 from components.kit.text import visible
 from engine.sampling.sharpness import Sharpness
 

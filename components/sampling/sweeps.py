@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
-from components.kit.chart import frame, packed, share_format
+from components.kit.figure import frame, packed, share_format
 from components.kit.text import plotly as escape
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.link import state, widgets
+from components.link import keys, widgets
 from components.shell.example_prompts import DEFAULT_PROMPT, PRESETS
 
 EXAMPLE = "example"
@@ -34,12 +34,10 @@ def prompt_controls(sources: tuple[str, ...]) -> Request:
     Args:
         sources: the models that the operator allows, the default first.
     """
-    prompt = st.text_area(
-        "Prompt", DEFAULT_PROMPT, key=state.PROMPT, bind="query-params", height=96
-    )
+    prompt = st.text_area("Prompt", DEFAULT_PROMPT, key=keys.PROMPT, bind="query-params", height=96)
     chat = widgets.toggle(
         "As a chat turn",
-        key=state.CHAT,
+        key=keys.CHAT,
         help="Put the prompt into the model's chat template, as a chat product would.",
     )
     st.menu_button(
@@ -51,7 +49,7 @@ def prompt_controls(sources: tuple[str, ...]) -> Request:
     )
     source = sources[0]
     if len(sources) > 1:
-        source = widgets.choice("Model", sources, key=state.MODEL, draw=st.selectbox)
+        source = widgets.choice("Model", sources, key=keys.MODEL, draw=st.selectbox)
     return Request(prompt, chat, source)
 
 
@@ -61,19 +59,19 @@ def sampling_controls() -> None:
     On the sampling page they are drawn in the cards of the chain instead.
     """
     for key in (
-        state.TEMPERATURE,
-        state.TOP_K,
-        state.TOP_P,
-        state.MIN_P,
-        state.REPETITION_PENALTY,
+        keys.TEMPERATURE,
+        keys.TOP_K,
+        keys.TOP_P,
+        keys.MIN_P,
+        keys.REPETITION_PENALTY,
     ):
         setting_slider(key)
     with st.expander("More settings"):
         for key in (
-            state.PENALTY_WINDOW,
-            state.PRESENCE_PENALTY,
-            state.FREQUENCY_PENALTY,
-            state.TYPICAL_P,
+            keys.PENALTY_WINDOW,
+            keys.PRESENCE_PENALTY,
+            keys.FREQUENCY_PENALTY,
+            keys.TYPICAL_P,
         ):
             setting_slider(key)
         bias_field()
@@ -84,7 +82,7 @@ def bias_field() -> None:
     """Draw the logit bias as text."""
     widgets.text(
         "Logit bias",
-        key=state.LOGIT_BIAS,
+        key=keys.LOGIT_BIAS,
         placeholder="id:bias, id:bias",
         help="Added to a token's logit, from −100 to 100: `6345:-100, 260:5`.",
     )
@@ -94,7 +92,7 @@ def order_field() -> None:
     """Draw the order of the steps as text."""
     widgets.text(
         "Order of the steps",
-        key=state.ORDER,
+        key=keys.ORDER,
         placeholder="transformers",
         help="`transformers`, `llama.cpp`, or temperature, top_k, top_p, min_p, typical in any "
         "order, with commas.",
@@ -103,14 +101,14 @@ def order_field() -> None:
 
 def seed_control() -> int:
     """Draw the seed box and return the seed."""
-    entry = state.limit(state.SEED)
+    entry = keys.limit(keys.SEED)
     return int(
         st.number_input(
             "Seed",
             int(entry.low),
             int(entry.high),
             int(entry.default),
-            key=state.SEED,
+            key=keys.SEED,
             bind="query-params",
             help="The same seed draws the same random numbers.",
         )
@@ -118,15 +116,15 @@ def seed_control() -> int:
 
 
 _HELP: Mapping[str, str] = {
-    state.TEMPERATURE: "Below 1 sharpens the distribution, above 1 flattens it; 0: argmax.",
-    state.TOP_K: "Keep the k most probable tokens. 0: off.",
-    state.TOP_P: "Keep the most probable tokens that together reach p (nucleus). 1: off.",
-    state.MIN_P: "Drop tokens below this share of the top token's probability. 0: off.",
-    state.REPETITION_PENALTY: "Above 1 lowers the logits of tokens that have been seen. 1: off.",
-    state.PENALTY_WINDOW: "How many of the last tokens the penalties look at. 0: all.",
-    state.PRESENCE_PENALTY: "Subtracted once from the logit of each token that was seen. 0: off.",
-    state.FREQUENCY_PENALTY: "Subtracted for each time that the token was seen. 0: off.",
-    state.TYPICAL_P: "Keep this mass of the tokens whose surprise is nearest to usual. 1: off.",
+    keys.TEMPERATURE: "Below 1 sharpens the distribution, above 1 flattens it; 0: argmax.",
+    keys.TOP_K: "Keep the k most probable tokens. 0: off.",
+    keys.TOP_P: "Keep the most probable tokens that together reach p (nucleus). 1: off.",
+    keys.MIN_P: "Drop tokens below this share of the top token's probability. 0: off.",
+    keys.REPETITION_PENALTY: "Above 1 lowers the logits of tokens that have been seen. 1: off.",
+    keys.PENALTY_WINDOW: "How many of the last tokens the penalties look at. 0: all.",
+    keys.PRESENCE_PENALTY: "Subtracted once from the logit of each token that was seen. 0: off.",
+    keys.FREQUENCY_PENALTY: "Subtracted for each time that the token was seen. 0: off.",
+    keys.TYPICAL_P: "Keep this mass of the tokens whose surprise is nearest to usual. 1: off.",
 }
 
 
@@ -142,7 +140,7 @@ def setting_slider(
         look: further arguments of `st.slider`.
     """
     widgets.slider(
-        state.limit(key),
+        keys.limit(key),
         label=label,
         help=None if hide_label else _HELP[key],
         label_visibility="collapsed" if hide_label else "visible",
@@ -155,5 +153,5 @@ def _use_preset() -> None:
     chosen = st.session_state.get(EXAMPLE)
     for preset in PRESETS:
         if preset.name == chosen:
-            st.session_state[state.PROMPT] = preset.prompt
-            st.session_state[state.CHAT] = False
+            st.session_state[keys.PROMPT] = preset.prompt
+            st.session_state[keys.CHAT] = False

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.kit.text import markdown, visible
-from components.link import state
+from components.link import keys
 from components.tokenizer.others import Cutting
 from components.tokenizer.piece_table import piece_table
 from components.tokenizer.rows import character_row, token_row
@@ -60,8 +60,8 @@ def show(chosen: Experiment, cuts: Cuts) -> None:
 
 
 def _use(text: str) -> None:
-    st.session_state[state.PROMPT] = text
-    st.session_state[state.CHAT] = False
+    st.session_state[keys.PROMPT] = text
+    st.session_state[keys.CHAT] = False
 
 
 def _own(cuts: Cuts) -> list[Sequence[Token]]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.kit import theme
-from components.kit.chart import chart, share_format
+from components.kit.figure import share_format
 from components.kit.layout import side_by_side
 from components.kit.lines import lines
 from components.kit.numbers import percent
+from components.kit.show import chart
 from components.kit.text import html, visible
 
 if TYPE_CHECKING:

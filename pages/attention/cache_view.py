@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from components.kit.chart import chart
 from components.kit.layout import side_by_side
+from components.kit.show import chart
 from components.kv_cache import pictures
 from components.kv_cache.costs import cost_lines
 from components.kv_cache.sharing import selected_query_head, sharing_figure
-from components.link import state, widgets
+from components.link import keys, widgets
 
 if TYPE_CHECKING:
     from engine.kv_cache.step_costs import StepCost
@@ -65,7 +65,7 @@ def _sharing(live: Live, head: int) -> None:
     def choose(event: Any) -> None:
         chosen = selected_query_head(event, shape.heads)
         if chosen is not None:
-            st.session_state[state.HEAD] = chosen
+            st.session_state[keys.HEAD] = chosen
 
     chart(
         sharing_figure(shape.heads, shape.kv_heads, selected=head, key="sharing"),
@@ -81,7 +81,7 @@ def race(live: Live) -> None:
     tokens = len(live.ids)
     st.markdown("#### With the cache and without it, on this machine")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        steps = int(widgets.slider(state.limit(state.RACE_STEPS)))
+        steps = int(widgets.slider(keys.limit(keys.RACE_STEPS)))
         started = st.button("Run both", key="race", icon=":material/timer:")
     results: list[StepCost] = []
     request = (live.model.source, live.ids)

@@ -10,12 +10,12 @@ import streamlit as st
 from components.attention import arcs, controls, depth, figures
 from components.attention.cell import show_cell
 from components.attention.steps import choose_step, show_step
-from components.kit.chart import chart
 from components.kit.heatmap import selected_cell
 from components.kit.layout import side_by_side
 from components.kit.mosaic import selected_head
+from components.kit.show import chart
 from components.kit.text import markdown
-from components.link import state
+from components.link import keys
 from engine.attention import patterns
 from engine.attention.head_steps import head_steps
 from pages.attention import cache_view
@@ -28,7 +28,7 @@ pieces = [token.data for token in live.tokens]
 shape = live.model.architecture
 scores = derived.head_scores(live.model.source, live.ids)
 frame.selection(live, layer=True, head=True, token=True, start=controls.first_head(scores))
-layer, head, token = (st.session_state[key] for key in (state.LAYER, state.HEAD, state.TOKEN))
+layer, head, token = (st.session_state[key] for key in (keys.LAYER, keys.HEAD, keys.TOKEN))
 shares = controls.shares_of(scores, layer, head)
 
 

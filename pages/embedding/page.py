@@ -11,7 +11,7 @@ from components.embedding import order as embedding_order
 from components.embedding import rope as embedding_rope
 from components.embedding import ways as embedding_ways
 from components.kit.text import visible
-from components.link import state, widgets
+from components.link import keys, widgets
 from pages.frame import derived, frame
 
 live = frame.live_prompt()
@@ -42,7 +42,7 @@ def names(token_ids: Iterable[int]) -> list[bytes]:
 
 def visual() -> None:
     """Draw the look that was chosen, under its controls."""
-    look = widgets.choice("Look at", list(LOOKS), key=state.EMBEDDING_VIEW)
+    look = widgets.choice("Look at", list(LOOKS), key=keys.EMBEDDING_PART)
     heads = has_rope and look == "Position"
     frame.selection(live, layer=heads, head=heads, token=look in {"Look-up", "Position"})
     LOOKS[look]()
@@ -70,7 +70,7 @@ def found(source: str, ids: tuple[int, ...], index: int) -> lookup.LookUp:
 
 def look_up() -> None:
     """Show the chosen token's row, its neighbours and the map."""
-    index = st.session_state[state.TOKEN]
+    index = st.session_state[keys.TOKEN]
     facts = found(model.source, ids, index)
     lookup.show(facts, pieces, index, tied=architecture.tied)
 
@@ -94,9 +94,9 @@ def two_orders() -> None:
 
 def position() -> None:
     """Show RoPE on the chosen head's own queries and keys, or what stands in its place."""
-    token = st.session_state[state.TOKEN]
+    token = st.session_state[keys.TOKEN]
     if has_rope:
-        layer, head = (st.session_state[key] for key in (state.LAYER, state.HEAD))
+        layer, head = (st.session_state[key] for key in (keys.LAYER, keys.HEAD))
         facts = embedding_rope.RopeFacts(
             derived.rope_head(model.source, ids, layer, head),
             rope.angles(model, range(len(ids))),
@@ -129,7 +129,7 @@ LOOKS = {"Look-up": look_up, "Order": two_orders, "Position": position, "Three w
 
 def in_depth() -> None:
     """Show the formulas with this prompt's numbers."""
-    index = min(st.session_state.get(state.TOKEN, 0), len(ids) - 1)
+    index = min(st.session_state.get(keys.TOKEN, 0), len(ids) - 1)
     token_id = ids[index]
     depth.show_table(architecture, token_id, index, table.row(model, token_id))
     if (rotated := derived.rotated_pairs(model.source, model)) is not None:
@@ -139,7 +139,7 @@ def in_depth() -> None:
 
 def tasks() -> list[frame.Task]:
     """Return what to try."""
-    index = min(st.session_state.get(state.TOKEN, 0), len(ids) - 1)
+    index = min(st.session_state.get(keys.TOKEN, 0), len(ids) - 1)
     waves = rope.wavelengths(model) if has_rope else None
     cosine = float(table.nearest(model, ids[index], 1).cosines[0])
     return [frame.Task(*task) for task in depth.tasks(comparison(), waves, cosine)]

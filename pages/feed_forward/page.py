@@ -10,9 +10,9 @@ import streamlit as st
 from components.feed_forward import block, block_picture, depth, residual_stream
 from components.feed_forward import neurons as feed_forward_view
 from components.interpret import lens as answer_view
-from components.kit.chart import chart
 from components.kit.layout import FULL, side_by_side
-from components.link import state
+from components.kit.show import chart
+from components.link import check, keys
 from engine.attention.head_steps import head_outputs
 from engine.basics.distribution import top
 from engine.feed_forward import neurons as feed_forward
@@ -26,9 +26,9 @@ live = frame.live_prompt()
 trace = live.trace()
 pieces = [token.data for token in live.tokens]
 shape, tokenizer = live.model.architecture, live.model.tokenizer
-away = state.text(state.BLOCK_VIEW) == feed_forward_view.AWAY
+away = check.text(keys.FEED_FORWARD_PART) == feed_forward_view.AWAY
 frame.selection(live, layer=True, head=away, token=True, start=(shape.layers // 2, 0))
-layer, token = st.session_state[state.LAYER], st.session_state[state.TOKEN]
+layer, token = st.session_state[keys.LAYER], st.session_state[keys.TOKEN]
 norms = derived.residual_norms(live.model.source, live.ids)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.kit.text import markdown
-from components.link import state, widgets
+from components.link import check, keys, widgets
 from components.shell.pipeline_strip import StageChip, pipeline_strip
 from components.shell.sidebar import Request
 from components.shell.stages import STAGES, Facts, Stage, following
@@ -40,9 +40,9 @@ def header(stage: Stage, request: Request, settings: SamplingSettings, seed: int
     The words are on screen before the model is loaded; the strip gets its facts once it is.
     """
     st.session_state[CURRENT] = (request, settings, seed)
-    if st.session_state.get(state.SHOWN_STAGE, stage.key) != stage.key:
-        st.session_state[state.VIEW] = VIEWS[0]  # each page opens with its picture
-    st.session_state[state.SHOWN_STAGE] = stage.key
+    if st.session_state.get(keys.SHOWN_STAGE, stage.key) != stage.key:
+        st.session_state[keys.VIEW] = VIEWS[0]  # each page opens with its picture
+    st.session_state[keys.SHOWN_STAGE] = stage.key
     slot = st.container(key="strip")
     st.title(stage.question, anchor=False)
     st.markdown(stage.answer)
@@ -115,7 +115,7 @@ def live_prompt(*, traced: bool = True) -> Live:
         )
     if live.problem is not None and (traced or not live.tokens):
         st.warning(markdown(live.problem))
-        widgets.show_notices()  # which else come after the page
+        check.show_notices()  # which else come after the page
         st.stop()
     return live
 
@@ -124,7 +124,7 @@ def views(
     visual: Callable[[], None], in_depth: Callable[[], None], tasks: Callable[[], list[Task]]
 ) -> None:
     """Draw the three views of a page; only the open one runs."""
-    picture, depth, practice = widgets.tabs("View", VIEWS, key=state.VIEW)
+    picture, depth, practice = widgets.tabs("View", VIEWS, key=keys.VIEW)
     if picture.open:
         with picture, errors_said():
             visual()
@@ -172,12 +172,12 @@ def selection(
     architecture = live.model.architecture
     last = len(live.tokens) - 1
     wanted = [
-        ("Layer", state.LAYER, architecture.layers - 1, start[0]) if layer else None,
-        ("Head", state.HEAD, architecture.heads - 1, start[1]) if head else None,
-        ("Token", state.TOKEN, last, last) if token else None,
+        ("Layer", keys.LAYER, architecture.layers - 1, start[0]) if layer else None,
+        ("Head", keys.HEAD, architecture.heads - 1, start[1]) if head else None,
+        ("Token", keys.TOKEN, last, last) if token else None,
     ]
     with st.container(horizontal=True, key="selection"):
         for entry in wanted:
             if entry is not None:
                 label, key, high, value = entry
-                widgets.slider(state.Limit(key, label, 0, high, value, 1, whole=True))
+                widgets.slider(keys.Limit(key, label, 0, high, value, 1, whole=True))

@@ -13,9 +13,9 @@ from components.generation.detokenizer import detokenizer_table
 from components.generation.events import event_list
 from components.generation.examples import example_buttons
 from components.generation.surprise import surprise, where_unsure
-from components.kit.chart import chart
+from components.kit.show import chart
 from components.kv_cache.costs import cost_lanes, cost_lines, cost_words
-from components.link import state, widgets
+from components.link import keys, widgets
 from engine.generation import export
 from engine.generation.server_events import server_events
 from pages.frame.live import Live
@@ -48,7 +48,7 @@ def looks(live: Live, answer: Answer, index: int) -> None:
         "Streaming to a client": lambda: streaming(live, answer),
         "Take it away": lambda: downloads(live, answer),
     }
-    pages[widgets.choice("A closer look", list(pages), key=state.ANSWER_VIEW)]()
+    pages[widgets.choice("A closer look", list(pages), key=keys.GENERATION_PART)]()
 
 
 def branches(live: Live) -> None:

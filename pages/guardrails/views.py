@@ -10,7 +10,7 @@ import streamlit as st
 from components.guardrails import depth, view
 from components.guardrails.scenario import wrongly_refused
 from components.kit.text import markdown, visible
-from components.link import state, widgets
+from components.link import keys, widgets
 from components.overview.flow import overview_flow
 from engine.basics.errors import EngineError
 from engine.guardrails import filters, format
@@ -28,9 +28,9 @@ SAMPLES = "format_samples"
 SAMPLE_COUNT = 200
 FORMAT_BUDGET = 80
 FORMATS: Mapping[str, Callable[[str], Any]] = {
-    "Yes or no": lambda keys: format.yes_or_no(),
-    "A date": lambda keys: format.date(),
-    "A JSON object": lambda keys: format.json_object(keys.split(",")),
+    "Yes or no": lambda fields: format.yes_or_no(),
+    "A date": lambda fields: format.date(),
+    "A JSON object": lambda fields: format.json_object(fields.split(",")),
 }
 
 
@@ -53,7 +53,7 @@ def input_filter(live: Live, now: Scenario) -> None:
         f"{len(harmless)} harmless questions: {markdown(' '.join(harmless))}"
     )
     names = [row[0] for row in rows]
-    chosen = widgets.choice("Wording", names, key=state.WORDING)
+    chosen = widgets.choice("Wording", names, key=keys.WORDING)
     _, text, plain, normal = rows[names.index(chosen)]
     asked = answers.ask_button("Ask this wording")
     columns = st.columns(2)
@@ -72,12 +72,12 @@ def input_filter(live: Live, now: Scenario) -> None:
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def compiled(source: str, name: str, keys: str) -> tuple[format.Format, format.Constraint]:
+def compiled(source: str, name: str, fields: str) -> tuple[format.Format, format.Constraint]:
     """Return a format and its automaton on a model's vocabulary."""
     model = loaded_model(source)
     if model is None:
         raise RuntimeError("The model must be loaded before a format is compiled for it.")
-    wanted = FORMATS[name](keys)
+    wanted = FORMATS[name](fields)
     return wanted, format.Constraint(model, wanted)
 
 
@@ -85,15 +85,15 @@ def constraint(live: Live, now: Scenario) -> None:
     """Show an answer inside a format, its mask at every step, and that samples parse."""
     row = st.columns([2, 2], vertical_alignment="bottom")
     with row[0]:
-        name = widgets.choice("Format", list(FORMATS), key=state.FORMAT)
+        name = widgets.choice("Format", list(FORMATS), key=keys.FORMAT)
     with row[1]:
-        keys = (
-            widgets.text("Keys, with commas", "place, day", key=state.FORMAT_KEYS)
+        fields = (
+            widgets.text("Keys, with commas", "place, day", key=keys.FORMAT_KEYS)
             if name == "A JSON object"
             else ""
         )
     try:
-        wanted, guard = compiled(live.model.source, name, keys)
+        wanted, guard = compiled(live.model.source, name, fields)
     except EngineError as error:
         st.warning(markdown(str(error)))
         return

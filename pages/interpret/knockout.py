@@ -8,9 +8,9 @@ import numpy as np
 import streamlit as st
 
 from components.interpret import knockout
-from components.kit.chart import chart
+from components.kit.show import chart
 from components.kit.text import markdown, visible
-from components.link import state
+from components.link import check, keys
 from pages.frame import derived
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def task(live: Live, *, part: str, bits: float, text: str) -> tuple[str, bool, s
     """
     from engine.observe.edit_codes import read_edits
 
-    codes = state.text(state.EDITS)
+    codes = check.text(keys.EDITS)
     edits, _ = read_edits(codes, live.model.architecture, len(live.ids))
     if not edits:
         return text, False, "Nothing is taken away."
@@ -81,7 +81,7 @@ def task(live: Live, *, part: str, bits: float, text: str) -> tuple[str, bool, s
 
 def _choices(live: Live) -> list[knockout.Choice]:
     """Return the edits of what is selected."""
-    layer, head = (st.session_state.get(key, 0) for key in (state.LAYER, state.HEAD))
+    layer, head = (st.session_state.get(key, 0) for key in (keys.LAYER, keys.HEAD))
     choices = [
         knockout.Choice(f"Head {head} of layer {layer}", f"h{layer}.{head}"),
         knockout.Choice(f"Attention of layer {layer}", f"a{layer}"),
@@ -133,7 +133,7 @@ def _presets(live: Live, scores: HeadScores) -> list[knockout.Choice]:
 
 def _replacement(live: Live) -> None:
     """Draw the box that gives the chosen token another's embedding."""
-    token = int(st.session_state.get(state.TOKEN, 0))
+    token = int(st.session_state.get(keys.TOKEN, 0))
     piece = visible(live.tokens[token].data, limit=20)
 
     def replace() -> None:
@@ -213,7 +213,7 @@ def _sweep_chart(table: np.ndarray[Any, Any], plain: float, name: str) -> None:
     def choose(event: Any) -> None:
         place = knockout.selected_sweep_head(event, table)
         if place is not None:
-            st.session_state[state.LAYER], st.session_state[state.HEAD] = place
+            st.session_state[keys.LAYER], st.session_state[keys.HEAD] = place
             knockout.only(f"h{place[0]}.{place[1]}")
             st.session_state[CHOSEN] = True
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from components.kit.chart import chart
 from components.kit.layout import side_by_side
 from components.kit.numbers import percent
+from components.kit.show import chart
 from components.kit.text import markdown, visible
-from components.link import state, widgets
+from components.link import keys, widgets
 from components.lm_head import figures
 from components.lm_head import scores as view
 from components.lm_head.depth import in_depth_words
@@ -32,10 +32,10 @@ def name_of(token_id: int) -> str:
 
 def selected() -> int:
     """Return the token whose score is spelled out: the chosen one, or else the likeliest."""
-    chosen = widgets.number(state.HEAD_TOKEN, "The token to spell out", len(logits) - 1)
+    chosen = widgets.number(keys.LM_HEAD_TOKEN, "The token to spell out", len(logits) - 1)
     if chosen is None:
         return int(best.ids[0])
-    widgets.write(state.HEAD_TOKEN, chosen)
+    widgets.write(keys.LM_HEAD_TOKEN, chosen)
     return chosen
 
 
@@ -87,7 +87,7 @@ def softmax_view() -> None:
 
 def visual() -> None:
     """Draw the chosen view."""
-    chosen = widgets.choice("View", VIEWS, key=state.HEAD_VIEW, label_visibility="collapsed")
+    chosen = widgets.choice("View", VIEWS, key=keys.LM_HEAD_PART, label_visibility="collapsed")
     if chosen == VIEWS[1]:
         everything()
     elif chosen == VIEWS[2]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.kit.chart import chart
+from components.kit.show import chart
 from components.kit.text import markdown
-from components.link import state, widgets
+from components.link import keys, widgets
 from components.lm_head import compare
 from components.lm_head import scores as view
 from components.sampling.draws import draws_table
@@ -28,7 +28,7 @@ RANKS = 10
 @st.fragment
 def two_prompts(live: Live, logits: Array, name_of: Names) -> None:
     """Compare this prompt's distribution with a second one's."""
-    second = widgets.text("Second prompt", "The capital of France is", key=state.SECOND_PROMPT)
+    second = widgets.text("Second prompt", "The capital of France is", key=keys.SECOND_PROMPT)
     _, other, problem = lab.other_prompt(live.model.source, second)
     if other is None:
         st.warning(markdown(problem))

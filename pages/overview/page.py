@@ -6,7 +6,7 @@ import streamlit as st
 
 from components.kit.text import markdown
 from components.kit.written import written_line
-from components.link import state, widgets
+from components.link import keys, widgets
 from components.overview.flow import overview_flow
 from components.overview.recorded import recorded_run
 from components.shell.stages import STAGES, stage
@@ -25,7 +25,7 @@ PROBLEM = "writing_problem"
 
 def picture(facts: Overview, *, recorded: bool = False) -> None:
     """Draw the pipeline; a click on a card opens that stage's page."""
-    guards = bool(st.session_state.get(state.SHOW_GUARDS))
+    guards = bool(st.session_state.get(keys.SHOW_GUARDS))
     opened = overview_flow(facts, stages=LINKS, guards=guards, recorded=recorded)
     if opened is not None:
         st.switch_page(stage(opened).page, query_params={})  # see frame._strip
@@ -54,7 +54,7 @@ def controls(live: Live, facts: Overview) -> None:
         st.button(
             "Start over", key="start_over", icon=":material/replay:", on_click=writing.start_over
         )
-        widgets.toggle("Where could a guardrail stand?", key=state.SHOW_GUARDS)
+        widgets.toggle("Where could a guardrail stand?", key=keys.SHOW_GUARDS)
 
 
 def text_line(live: Live) -> str:

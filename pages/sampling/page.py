@@ -12,7 +12,7 @@ import streamlit as st
 
 from components.kit.numbers import percent
 from components.kit.text import visible
-from components.link import state, widgets
+from components.link import keys, widgets
 from components.link.sampling import read_settings
 from components.sampling.cards import (
     chain_cards,
@@ -94,7 +94,7 @@ def sliders_and_pictures(line: DeltaGenerator, cards: Mapping[str, DeltaGenerato
 
 def visual() -> None:
     """Draw the chosen part of the laboratory."""
-    chosen = widgets.choice("Part", VIEWS, key=state.SAMPLING_VIEW, label_visibility="collapsed")
+    chosen = widgets.choice("Part", VIEWS, key=keys.SAMPLING_PART, label_visibility="collapsed")
     if chosen == VIEWS[1]:
         _, stages, picked = run()
         views.draw_view(live, stages[-1], picked, name_of)

@@ -13,11 +13,11 @@ import numpy as np
 import streamlit as st
 
 from components.kit.bars import bars
-from components.kit.chart import chart
 from components.kit.layout import side_by_side
+from components.kit.show import chart
 from components.kit.text import markdown, visible
 from components.kit.written import written_line
-from components.link import state, widgets
+from components.link import keys, widgets
 from components.sampling.beam import comparison_table, score_words, tree_figure
 from components.sampling.cumulative_bar import cumulative_bar
 from components.sampling.draws import counts_chart, explain_test, same_seed
@@ -41,8 +41,8 @@ DRAWS = 1000
 FLAT_PROMPT = "Roses are red, violets are"
 CHAIN = "Settings of the chain"
 SIDES = (
-    ("Settings A", state.SETTINGS_A, "Greedy"),
-    ("Settings B", state.SETTINGS_B, "Creative"),
+    ("Settings A", keys.SETTINGS_A, "Greedy"),
+    ("Settings B", keys.SETTINGS_B, "Creative"),
 )
 """Both sides of the comparison: label, key, what is chosen at first."""
 
@@ -74,7 +74,7 @@ def draw_view(live: Live, last: sampling.Stage, picked: int, name_of: Names) -> 
 @st.fragment
 def sweep_view(live: Live, settings: sampling.SamplingSettings, name_of: Names) -> None:
     """Temperature and top-p from end to end, for this prompt and a second one."""
-    second = widgets.text("Second prompt, to compare with", FLAT_PROMPT, key=state.SWEEP_PROMPT)
+    second = widgets.text("Second prompt, to compare with", FLAT_PROMPT, key=keys.SWEEP_PROMPT)
     _, other, problem = lab.other_prompt(live.model.source, second)
     if other is None:
         st.warning(markdown(problem))
@@ -180,9 +180,9 @@ def sharpness_part(live: Live) -> None:
 def beam_part(live: Live, settings: sampling.SamplingSettings, name_of: Names) -> None:
     """Beam search as a tree, beside greedy and a sample."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="beam_controls"):
-        width = int(widgets.slider(state.limit(state.BEAM_WIDTH)))
-        tokens = int(widgets.slider(state.limit(state.BEAM_TOKENS)))
-        penalty = float(widgets.slider(state.limit(state.BEAM_PENALTY)))
+        width = int(widgets.slider(keys.limit(keys.BEAM_WIDTH)))
+        tokens = int(widgets.slider(keys.limit(keys.BEAM_TOKENS)))
+        penalty = float(widgets.slider(keys.limit(keys.BEAM_PENALTY)))
         start = st.button(
             "Search", key="beam_search", type="primary", icon=":material/account_tree:"
         )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from components.generation.controls import budget_control
-from components.kit.chart import chart
+from components.kit.show import chart
 from components.kit.text import markdown
-from components.link import state, widgets
+from components.link import keys, widgets
 from components.speculative import depth as speculative_depth
 from components.speculative import rounds as draft_rounds
 from engine.basics.errors import EngineError
@@ -24,14 +24,14 @@ layers = live.model.architecture.layers
 def controls(running: bool) -> races.Choice:
     """Draw the draft, its settings and the buttons."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="draft_controls"):
-        kind = widgets.choice("Draft", races.kinds(live), key=state.DRAFT)
+        kind = widgets.choice("Draft", races.kinds(live), key=keys.DRAFT)
         depth = max(layers // 3, 1)
         if kind == DraftKind.EARLY_EXIT and layers > 2:
-            entry = state.Limit(
-                *(state.EXIT_LAYERS, "First N layers", 1, layers - 1, depth, 1), whole=True
+            entry = keys.Limit(
+                *(keys.EXIT_LAYERS, "First N layers", 1, layers - 1, depth, 1), whole=True
             )
             depth = int(widgets.slider(entry))
-        k = int(widgets.slider(state.limit(state.GUESSES)))
+        k = int(widgets.slider(keys.limit(keys.GUESSES)))
         budget = budget_control()
         with st.container(horizontal=True, width="content"):
             st.button(
@@ -99,7 +99,7 @@ def visual() -> None:
         one_round(choice)
     else:
         st.caption("Press Race: the draft guesses, the model checks, plain decoding runs beside.")
-    pays, same = widgets.tabs("Question", QUESTIONS, key=state.DRAFT_QUESTION)
+    pays, same = widgets.tabs("Question", QUESTIONS, key=keys.DRAFT_QUESTION)
     if pays.open:
         with pays:
             views.comparison(live, choice)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components.kit.chart import chart
+from components.kit.show import chart
 from components.speculative import pay
 from pages.frame.live import Live
 from pages.speculative import measures, races

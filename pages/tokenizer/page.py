@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.kit.token_strip import token_strip, token_views
-from components.link import state, widgets
+from components.link import keys, widgets
 from components.tokenizer import card as tokenizer_card
 from components.tokenizer import chat, depth
 from components.tokenizer import experiments as tokenizer_experiments
@@ -28,26 +28,26 @@ def visual() -> None:
     strip, card = st.columns([2.2, 1])
     with card:
         frame.selection(live, token=True)
-        index = st.session_state[state.TOKEN]
+        index = st.session_state[keys.TOKEN]
         tokenizer_card.show_token(live.tokens, index)
     with strip:
         st.markdown(f"#### {counted.characters:,} characters became {counted.tokens:,} tokens")
         with st.container(height=420 if counted.tokens > 150 else "content", border=False):
             token_strip(token_views(live.tokens), key="tokens", selected=index, on_select=choose)
         tokenizer_card.show_totals(counted)
-    look = widgets.choice("A closer look", list(LOOKS), key=state.TOKENIZER_VIEW)
+    look = widgets.choice("A closer look", list(LOOKS), key=keys.TOKENIZER_PART)
     LOOKS[look]()
 
 
 def choose(index: int) -> None:
     """Choose a token on every page."""
-    st.session_state[state.TOKEN] = index
+    st.session_state[keys.TOKEN] = index
 
 
 def merges() -> None:
     """Show how the pre-token of the chosen token was put together."""
     before = tokenizer.chat_span(prompt)[0] if live.request.chat else 0
-    start = live.tokens[st.session_state[state.TOKEN]].start - before
+    start = live.tokens[st.session_state[keys.TOKEN]].start - before
     words = tokenizer.merges(prompt, only=-1)
     if not words:
         st.info("Your turn is empty, so nothing was merged: all these tokens are the template's.")
@@ -87,7 +87,7 @@ def experiments() -> None:
         "Experiment",
         list(names),
         default="year",
-        key=state.EXPERIMENT,
+        key=keys.EXPERIMENT,
         draw=st.pills,
         spell=lambda key: names[key],
     )

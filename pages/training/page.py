@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.kit.numbers import percent
 from components.kit.text import markdown
-from components.link import state, widgets
+from components.link import keys, widgets
 from components.training import depth, view
 from engine.basics.errors import EngineError
 from pages.frame import frame
@@ -22,7 +22,7 @@ TEXT = "The capital of Australia is Canberra. The capital of Australia is Canber
 
 def text_ids() -> tuple[int, ...]:
     """Draw the text whose loss is shown; return its ids."""
-    text = widgets.text("Any text", TEXT, key=state.LOSS_TEXT, area=True, height=80)
+    text = widgets.text("Any text", TEXT, key=keys.LOSS_TEXT, area=True, height=80)
     return panels.tokens_of(live, text)
 
 
@@ -54,7 +54,7 @@ LOOKS: dict[str, Callable[[], None]] = {
 
 def visual() -> None:
     """Draw the lesson that was chosen."""
-    look = widgets.choice("Lesson", list(LOOKS), key=state.LESSON)
+    look = widgets.choice("Lesson", list(LOOKS), key=keys.LESSON)
     LOOKS[look]()
     finish()
     session.say_refusal()

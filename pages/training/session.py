@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import streamlit as st
 
 from components.kit.text import markdown
-from components.link import state, widgets
+from components.link import keys, widgets
 from engine.basics.errors import EngineError
 from engine.model.training_slot import TrainingSlot
 from pages.frame.loading import loaded_model
@@ -101,7 +101,7 @@ def losses(source: str, ids: tuple[int, ...]) -> TokenLosses:
 def settings(steps_key: str, rate_key: str) -> tuple[int, float]:
     """Draw the sliders of a lesson; return the number of steps and the learning rate."""
     with st.container(horizontal=True):
-        count = widgets.slider(state.limit(steps_key))
+        count = widgets.slider(keys.limit(steps_key))
         rate = widgets.choice(
             "Learning rate",
             (1e-5, 3e-5, 1e-4, 3e-4, 1e-3),

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from components.kit.chart import chart
 from components.kit.mosaic import downsampled, mosaic
+from components.kit.show import chart
 from components.kit.text import visible
-from components.link import state, widgets
+from components.link import keys, widgets
 from components.training import depth, view
 from pages.frame import lab
 from pages.frame.live import Live
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 TINY_STEPS = 1000
 DRAWN_EVERY = 50
 PAIR = (
-    (state.DPO_PROMPT, "The prompt", "Say hello to me."),
-    (state.DPO_PREFERRED, "The answer to prefer", "Good day to you."),
-    (state.DPO_OTHER, "The other one", "Hello! How can I help you today?"),
+    (keys.DPO_PROMPT, "The prompt", "Say hello to me."),
+    (keys.DPO_PREFERRED, "The answer to prefer", "Good day to you."),
+    (keys.DPO_OTHER, "The other one", "Hello! How can I help you today?"),
 )
 """The texts of the preference: key, label, what stands there at first."""
 
@@ -87,11 +87,11 @@ def _sentence() -> tuple[str, str, int, float]:
     row = st.columns([2, 1, 2.2], vertical_alignment="bottom")
     start, answer = depth.SENTENCE
     with row[0]:
-        start = widgets.text("The sentence begins", start, key=state.LEARN_START)
+        start = widgets.text("The sentence begins", start, key=keys.LEARN_START)
     with row[1]:
-        answer = widgets.text("and ends", answer, key=state.LEARN_ANSWER)
+        answer = widgets.text("and ends", answer, key=keys.LEARN_ANSWER)
     with row[2]:
-        steps, rate = session.settings(state.LEARN_STEPS, state.LEARN_RATE)
+        steps, rate = session.settings(keys.LEARN_STEPS, keys.LEARN_RATE)
     return start, answer, steps, rate
 
 
@@ -128,9 +128,9 @@ def preference(live: Live) -> None:
             texts.append(widgets.text(field[1], field[2], key=field[0]))
     left, right = st.columns([2, 1])
     with left:
-        steps, rate = session.settings(state.DPO_STEPS, state.DPO_RATE)
+        steps, rate = session.settings(keys.DPO_STEPS, keys.DPO_RATE)
     with right:
-        beta = float(widgets.slider(state.limit(state.DPO_BETA)))
+        beta = float(widgets.slider(keys.limit(keys.DPO_BETA)))
     tokenizer = live.model.tokenizer
     chat = tokenizer.has_chat
     turn = [{"role": "user", "content": texts[0]}]

@@ -6,16 +6,17 @@ import re
 from dataclasses import dataclass, field
 
 import pytest
+import streamlit as st
 
-from components.link import state
-from components.link.state import LIMITS, LONGEST, PAGE_LIMITS
+from components.link import check, keys
+from components.link.keys import LIMITS, LONGEST, PAGE_LIMITS
 from tests.app.test_frame import texts
 
-OF_THE_SESSION = {"NOTICES", "LINK", "SHOWN_STAGE"}
-"""Names of `components.link.state` that are in no link."""
+OF_THE_SESSION = {"SHOWN_STAGE"}
+"""Names of `components.link.keys` that are in no link."""
 NAMES = {
     value
-    for name, value in vars(state).items()
+    for name, value in vars(keys).items()
     if name.isupper() and isinstance(value, str) and name not in OF_THE_SESSION
 }
 MARKUP = "<b>x</b> *y* &?=#"
@@ -40,110 +41,112 @@ CASES = (
     Case(
         "overview",
         {
-            state.PROMPT: MARKUP,
-            state.CHAT: True,
-            state.LOGIT_BIAS: "5:-3",
-            state.ORDER: "llama.cpp",
-            state.SHOW_GUARDS: True,
+            keys.PROMPT: MARKUP,
+            keys.CHAT: True,
+            keys.LOGIT_BIAS: "5:-3",
+            keys.ORDER: "llama.cpp",
+            keys.SHOW_GUARDS: True,
             **{
                 entry.key: entry.number(entry.high)
                 for entry in LIMITS
-                if entry.key not in {state.TYPICAL_P, state.MAX_NEW_TOKENS}
+                if entry.key not in {keys.TYPICAL_P, keys.MAX_NEW_TOKENS}
             },
-            state.TYPICAL_P: 0.5,
+            keys.TYPICAL_P: 0.5,
         },
     ),
-    Case("tokenizer", {}, {state.VIEW: "In depth"}),
+    Case("tokenizer", {}, {keys.VIEW: "In depth"}),
     Case(
         "tokenizer",
-        {state.TOKEN: 1, state.EXPERIMENT: "letters"},
-        {state.TOKENIZER_VIEW: "Tokens are not words"},
+        {keys.TOKEN: 1, keys.EXPERIMENT: "letters"},
+        {keys.TOKENIZER_PART: "Tokens are not words"},
     ),
     Case(
         "embedding",
-        {state.ORDER_FIRST: MARKUP, state.ORDER_SECOND: "a\x00b"},
-        {state.EMBEDDING_VIEW: "Order"},
+        {keys.ORDER_FIRST: MARKUP, keys.ORDER_SECOND: "a\x00b"},
+        {keys.EMBEDDING_PART: "Order"},
     ),
     Case(
         "embedding",
         {
-            state.LAYER: 1,
-            state.HEAD: 2,
-            state.TOKEN: 3,
-            state.ROPE_PAIR: 1,
-            state.ROPE_KEY: 2,
-            state.ROPE_SHIFT: 55,
-            state.HANDS_OF: "key",
+            keys.LAYER: 1,
+            keys.HEAD: 2,
+            keys.TOKEN: 3,
+            keys.ROPE_PAIR: 1,
+            keys.ROPE_KEY: 2,
+            keys.ROPE_SHIFT: 55,
+            keys.HANDS_OF: "key",
         },
-        {state.EMBEDDING_VIEW: "Position"},
+        {keys.EMBEDDING_PART: "Position"},
     ),
-    Case("attention", {state.ATTENTION_STEP: "4. scale"}, {state.HEAD_PICTURE: "Step by step"}),
-    Case("attention", {state.WITHOUT_FIRST: True, state.LOG_PATTERN: True}),
-    Case("attention", {state.TOKEN: 3, state.READ: 1}, {state.ATTENTION_VIEW: "One cell"}),
-    Case("attention", {state.RACE_STEPS: 30}, {state.ATTENTION_VIEW: "KV cache"}),
-    Case("attention", {state.EDITS: "h1.2"}, {state.ATTENTION_VIEW: "Take a part away"}),
-    Case("feed_forward", {state.BLOCK_BOX: "norm_1"}),
-    Case("feed_forward", {state.NEURON: 5}, {state.BLOCK_VIEW: "Neurons"}),
+    Case("attention", {keys.ATTENTION_STEP: "4. scale"}, {keys.ATTENTION_PICTURE: "Step by step"}),
+    Case("attention", {keys.WITHOUT_FIRST: True, keys.LOG_PATTERN: True}),
+    Case("attention", {keys.TOKEN: 3, keys.READ: 1}, {keys.ATTENTION_PART: "One cell"}),
+    Case("attention", {keys.RACE_STEPS: 30}, {keys.ATTENTION_PART: "KV cache"}),
+    Case("attention", {keys.EDITS: "h1.2"}, {keys.ATTENTION_PART: "Take a part away"}),
+    Case("feed_forward", {keys.BLOCK_BOX: "norm_1"}),
+    Case("feed_forward", {keys.NEURON: 5}, {keys.FEED_FORWARD_PART: "Neurons"}),
     Case(
-        "feed_forward", {state.ANSWER_TYPED: " cat"}, {state.BLOCK_VIEW: "When the answer appears"}
+        "feed_forward",
+        {keys.ANSWER_TYPED: " cat"},
+        {keys.FEED_FORWARD_PART: "When the answer appears"},
     ),
-    Case("lm_head", {state.HEAD_TOKEN: 9}),
-    Case("lm_head", {state.SECOND_PROMPT: MARKUP}, {state.HEAD_VIEW: "Two prompts"}),
-    Case("sampling", {state.SWEEP_PROMPT: MARKUP}, {state.SAMPLING_VIEW: "Sweeps"}),
-    Case(
-        "sampling",
-        {state.SETTINGS_A: "Precise", state.SETTINGS_B: "Chaotic"},
-        {state.SAMPLING_VIEW: "A and B"},
-    ),
+    Case("lm_head", {keys.LM_HEAD_TOKEN: 9}),
+    Case("lm_head", {keys.SECOND_PROMPT: MARKUP}, {keys.LM_HEAD_PART: "Two prompts"}),
+    Case("sampling", {keys.SWEEP_PROMPT: MARKUP}, {keys.SAMPLING_PART: "Sweeps"}),
     Case(
         "sampling",
-        {state.BEAM_WIDTH: 5, state.BEAM_TOKENS: 2, state.BEAM_PENALTY: -0.5},
-        {state.SAMPLING_VIEW: "Beams"},
+        {keys.SETTINGS_A: "Precise", keys.SETTINGS_B: "Chaotic"},
+        {keys.SAMPLING_PART: "A and B"},
     ),
-    Case("generation", {state.MAX_NEW_TOKENS: 3, state.STOP: MARKUP}),
-    Case("speculative", {}, {state.DRAFT_QUESTION: "Same distribution?"}),
-    Case("speculative", {state.EXIT_LAYERS: 2, state.GUESSES: 7}, {state.DRAFT: "Early exit"}),
-    Case("guardrails", {state.FORGED_ORDER: MARKUP}, {state.GUARD: "Special tokens"}),
+    Case(
+        "sampling",
+        {keys.BEAM_WIDTH: 5, keys.BEAM_TOKENS: 2, keys.BEAM_PENALTY: -0.5},
+        {keys.SAMPLING_PART: "Beams"},
+    ),
+    Case("generation", {keys.MAX_NEW_TOKENS: 3, keys.STOP: MARKUP}),
+    Case("speculative", {}, {keys.DRAFT_QUESTION: "Same distribution?"}),
+    Case("speculative", {keys.EXIT_LAYERS: 2, keys.GUESSES: 7}, {keys.DRAFT: "Early exit"}),
+    Case("guardrails", {keys.FORGED_ORDER: MARKUP}, {keys.GUARD: "Special tokens"}),
     Case(
         "guardrails",
         {
-            state.GUARD_WORD: "cat",
-            state.GUARD_TOPIC: MARKUP,
-            state.GUARD_SYSTEM: "The cat sat.",
-            state.GUARD_QUESTION: MARKUP,
-            state.GUARD_PARAPHRASE: "Who sat?",
-            state.GUARD_TRANSLATION: "Où ?",
-            state.GUARD_RULE: "Never.",
-            state.WORDING: "another language",
+            keys.GUARD_WORD: "cat",
+            keys.GUARD_TOPIC: MARKUP,
+            keys.GUARD_SYSTEM: "The cat sat.",
+            keys.GUARD_QUESTION: MARKUP,
+            keys.GUARD_PARAPHRASE: "Who sat?",
+            keys.GUARD_TRANSLATION: "Où ?",
+            keys.GUARD_RULE: "Never.",
+            keys.WORDING: "another language",
         },
-        {state.GUARD: "Input filter"},
+        {keys.GUARD: "Input filter"},
     ),
     Case(
         "guardrails",
-        {state.FORMAT_KEYS: "a, b"},
-        {state.GUARD: "Format", state.FORMAT: "A JSON object"},
+        {keys.FORMAT_KEYS: "a, b"},
+        {keys.GUARD: "Format", keys.FORMAT: "A JSON object"},
     ),
     Case(
         "training",
         {
-            state.LEARN_START: MARKUP,
-            state.LEARN_ANSWER: "sat",
-            state.LEARN_STEPS: 3,
-            state.LEARN_RATE: 1e-3,
+            keys.LEARN_START: MARKUP,
+            keys.LEARN_ANSWER: "sat",
+            keys.LEARN_STEPS: 3,
+            keys.LEARN_RATE: 1e-3,
         },
     ),
-    Case("training", {state.LOSS_TEXT: MARKUP}, {state.LESSON: "The only task"}),
+    Case("training", {keys.LOSS_TEXT: MARKUP}, {keys.LESSON: "The only task"}),
     Case(
         "training",
         {
-            state.DPO_PROMPT: MARKUP,
-            state.DPO_PREFERRED: "a cat",
-            state.DPO_OTHER: "a mat",
-            state.DPO_STEPS: 2,
-            state.DPO_RATE: 1e-5,
-            state.DPO_BETA: 0.25,
+            keys.DPO_PROMPT: MARKUP,
+            keys.DPO_PREFERRED: "a cat",
+            keys.DPO_OTHER: "a mat",
+            keys.DPO_STEPS: 2,
+            keys.DPO_RATE: 1e-5,
+            keys.DPO_BETA: 0.25,
         },
-        {state.LESSON: "Preference"},
+        {keys.LESSON: "Preference"},
     ),
 )
 OPENED = tuple(dict.fromkeys((case.page, key) for case in CASES for key in case.opened))
@@ -157,16 +160,14 @@ def wrong(key: str, value: object) -> str:
     return "maybe" if isinstance(value, bool | str) else "99999999999"
 
 
-def kept(at, keys) -> dict[str, object]:
+def kept(at, names) -> dict[str, object]:
     """Return those values that a session has."""
-    return {key: at.session_state[key] for key in keys if key in at.session_state}
+    return {name: at.session_state[name] for name in names if name in at.session_state}
 
 
 def click(at, values, monkeypatch) -> None:
     """Run the page with values that are set before its widgets are drawn, as callbacks do."""
-    import streamlit as st
-
-    read_link = state.read_link
+    read_link = check.read_link
 
     def read_and_set() -> None:
         read_link()
@@ -174,7 +175,7 @@ def click(at, values, monkeypatch) -> None:
             st.session_state[key] = value
 
     with monkeypatch.context() as patch:
-        patch.setattr(state, "read_link", read_and_set)
+        patch.setattr(check, "read_link", read_and_set)
         at.run()
 
 
@@ -198,7 +199,7 @@ def test_another_session_on_the_link_shows_the_same(open_app, case, monkeypatch)
 def test_values_in_a_link_that_cannot_be_fall_back_and_are_named(open_app, case):
     # What all pages share is checked, and named, on the page that a session opens first.
     shared = {entry.key for entry in LIMITS} if case.page != "overview" else set()
-    right = {key: value for key, value in case.values.items() if key in shared | {state.PROMPT}}
+    right = {key: value for key, value in case.values.items() if key in shared | {keys.PROMPT}}
     link = {key: wrong(key, value) for key, value in case.values.items() if key not in right}
     at = open_app(case.page, **case.opened, **link)
     assert texts(at).count(" in the link ") == len(link)
@@ -211,9 +212,9 @@ def test_values_in_a_link_that_cannot_be_fall_back_and_are_named(open_app, case)
 HUGE = ("9" * 300, "1e400", "-" + "9" * 300, "9" * 5000, "1e308", "nan", "-inf", "0x10", "１e99")
 NUMBERS = {
     *(entry.key for entry in (*LIMITS, *PAGE_LIMITS)),
-    *(state.LAYER, state.HEAD, state.TOKEN, state.READ, state.NEURON, state.EXIT_LAYERS),
-    *(state.ROPE_PAIR, state.ROPE_KEY, state.ROPE_SHIFT, state.HEAD_TOKEN),
-    *(state.LEARN_RATE, state.DPO_RATE),
+    *(keys.LAYER, keys.HEAD, keys.TOKEN, keys.READ, keys.NEURON, keys.EXIT_LAYERS),
+    *(keys.ROPE_PAIR, keys.ROPE_KEY, keys.ROPE_SHIFT, keys.LM_HEAD_TOKEN),
+    *(keys.LEARN_RATE, keys.DPO_RATE),
 }
 """Every value of a link that is a number."""
 WHERE = {
@@ -261,23 +262,23 @@ def test_a_view_that_there_is_not_falls_back_to_the_first_and_is_named(open_app,
 def test_a_model_that_is_not_offered_is_named(open_app, tiny_folder):
     at = open_app(models=f"{tiny_folder},another/model", model="no/such")
     assert "Model in the link was “no/such”" in texts(at)
-    assert at.session_state[state.MODEL] == str(tiny_folder)
+    assert at.session_state[keys.MODEL] == str(tiny_folder)
 
 
 @pytest.mark.parametrize(("text", "value"), [("1", 0), ("2.5", 0), ("-1", 0), ("many", 0)])
 def test_a_prompt_of_one_token_has_its_first_token_chosen_whatever_the_link(open_app, text, value):
     at = open_app("tokenizer", prompt="a", token=text)
-    assert at.session_state[state.TOKEN] == value
+    assert at.session_state[keys.TOKEN] == value
     assert "Token in the link was" in texts(at)
 
 
 def test_each_page_opens_with_its_picture(open_app):
     at = open_app("tokenizer", view="In depth")
     at.switch_page("pages/attention/page.py").run()
-    assert at.session_state[state.VIEW] == "Visual"
+    assert at.session_state[keys.VIEW] == "Visual"
 
 
 def test_every_name_of_a_link_is_tried_here():
     # An answer has to be written before there is a closer look at it.
-    elsewhere = {state.ANSWER_VIEW, state.MODEL}
+    elsewhere = {keys.GENERATION_PART, keys.MODEL}
     assert {key for case in CASES for key in case.values | case.opened} == NAMES - elsewhere

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from components.link import state
+from components.link import keys
 from tests.browser.harness.actions import (
     press_button,
     set_slider,
@@ -21,19 +21,19 @@ def fact_of(page, stage: str) -> str:
 
 def test_a_prompt_and_every_slider_count_on_the_next_page(page_at):
     page = page_at("/")
-    type_text(page, state.PROMPT, "The capital of France is")
+    type_text(page, keys.PROMPT, "The capital of France is")
     assert "5 tokens" in fact_of(page, "tokenizer")
     assert "·Paris 77 %" in fact_of(page, "lm_head")
     visit(page, "tokenizer")
-    set_slider(page, state.TEMPERATURE, 1)
-    set_slider(page, state.TOP_P, 1)
+    set_slider(page, keys.TEMPERATURE, 1)
+    set_slider(page, keys.TOP_P, 1)
     assert "draws from 49,152" in fact_of(page, "sampling")
-    set_slider(page, state.TOP_K, 7)
+    set_slider(page, keys.TOP_K, 7)
     assert "draws from 7" in fact_of(page, "sampling")
-    set_slider(page, state.MIN_P, 0.05)
+    set_slider(page, keys.MIN_P, 0.05)
     assert "draws from 2" in fact_of(page, "sampling")
-    set_slider(page, state.REPETITION_PENALTY, 1.5)
-    set_slider(page, state.TEMPERATURE, 0)
+    set_slider(page, keys.REPETITION_PENALTY, 1.5)
+    set_slider(page, keys.TEMPERATURE, 0)
     assert "draws from 1" in fact_of(page, "sampling")
 
 
@@ -41,15 +41,15 @@ def test_a_shared_link_restores_prompt_settings_and_selection(page_at):
     first = page_at(
         "/attention", params={"prompt": "The cat sat on the mat.", "temperature": "0.5"}
     )
-    set_slider(first, state.LAYER, 12)
-    set_slider(first, state.HEAD, 4)
-    set_slider(first, state.TOKEN, 3)
-    set_slider(first, state.TOP_K, 40)
+    set_slider(first, keys.LAYER, 12)
+    set_slider(first, keys.HEAD, 4)
+    set_slider(first, keys.TOKEN, 3)
+    set_slider(first, keys.TOP_K, 40)
     second = page_at(re.sub(r"^https?://[^/]+", "", first.url))
     assert second.get_by_role("textbox", name="Prompt").input_value() == "The cat sat on the mat."
-    for key, value in ((state.LAYER, 12), (state.HEAD, 4), (state.TOKEN, 3), (state.TOP_K, 40)):
+    for key, value in ((keys.LAYER, 12), (keys.HEAD, 4), (keys.TOKEN, 3), (keys.TOP_K, 40)):
         assert float(widget(second, key).locator("input[type=range]").input_value()) == value
-    shown = widget(second, state.TEMPERATURE).locator("input[type=range]").input_value()
+    shown = widget(second, keys.TEMPERATURE).locator("input[type=range]").input_value()
     assert float(shown) == 0.5
 
 
@@ -57,8 +57,8 @@ def test_values_in_a_link_that_cannot_be_are_clamped_and_said(page_at):
     page = page_at("/attention", params={"temperature": "99", "layer": "500"})
     assert page.get_by_text("Temperature in the link was 99").is_visible()
     assert page.get_by_text("Layer in the link was 500").is_visible()
-    assert float(widget(page, state.TEMPERATURE).locator("input[type=range]").input_value()) == 2
-    assert float(widget(page, state.LAYER).locator("input[type=range]").input_value()) == 29
+    assert float(widget(page, keys.TEMPERATURE).locator("input[type=range]").input_value()) == 2
+    assert float(widget(page, keys.LAYER).locator("input[type=range]").input_value()) == 29
 
 
 def test_the_overview_writes_and_stops_and_its_cards_open_their_pages(page_at):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from components.embedding import depth, lookup, order, rope, ways
-from components.kit.chart import payload
+from components.kit.figure import payload
 
 
 @dataclass(frozen=True, eq=False)

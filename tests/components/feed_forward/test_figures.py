@@ -13,7 +13,7 @@ from components.attention import steps as attention_steps_view
 from components.feed_forward import block_picture, residual_stream
 from components.interpret import knockout, lens
 from components.kit import theme
-from components.kit.chart import payload
+from components.kit.figure import payload
 from components.kv_cache import pictures, sharing
 
 LONG = 256

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.guardrails import view
-from components.kit.chart import payload
+from components.kit.figure import payload
 from engine.guardrails.comparison import Tally
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from components.kit import theme
 from components.kit.bars import bars, selected_token
-from components.kit.chart import payload
+from components.kit.figure import payload
 from tests.components.reading_figures import NASTY, event, spec
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from components.embedding.rope_clock import clock
 from components.kit import theme
-from components.kit.chart import chosen_index, payload, selected_points, token_axis, token_labels
+from components.kit.clicks import chosen_index, selected_points
+from components.kit.figure import payload, token_axis, token_labels
 from components.kit.heatmap import (
     clickable_cells,
     heatmap,

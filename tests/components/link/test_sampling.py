@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+from components.link.keys import LIMITS
 from components.link.sampling import format_bias, format_order, neutral, parse_bias, parse_order
-from components.link.state import LIMITS
 from components.sampling.depth import example_result
 from components.sampling.presets import PRESETS, settings_of
 from engine.sampling.chain import LLAMA_CPP_ORDER, TRANSFORMERS_ORDER, SamplingSettings

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
+
+from components.link import check
 
 RIGHT = {
     "look": "two",
@@ -40,29 +43,27 @@ WRONG = {
 def page() -> None:
     import streamlit as st
 
-    from components.link import state, widgets
+    from components.link import check, keys, widgets
 
-    state.read_link()
-    for key, value in st.session_state.pop("clicked", {}).items():
-        st.session_state[key] = value
-    widgets.choice("Look", ("one", "two"), key=state.TOKENIZER_VIEW)
+    check.read_link()
+    widgets.choice("Look", ("one", "two"), key=keys.TOKENIZER_PART)
     widgets.choice(
         "Rate",
         (1e-5, 1e-3),
-        key=state.LEARN_RATE,
+        key=keys.LEARN_RATE,
         draw=st.select_slider,
         spell=lambda value: f"{value:.0e}",
     )
-    widgets.toggle("Guards", key=state.SHOW_GUARDS)
-    widgets.slider(state.Limit(state.ROPE_PAIR, "Pair", 0, 5, 1, 1, whole=True))
-    widgets.slider(state.Limit(state.ROPE_KEY, "Key", 0, 0, 0, 1, whole=True))
-    widgets.text("Text", "usual", key=state.LOSS_TEXT)
-    widgets.tabs("View", ("First", "Second"), key=state.VIEW)
-    neuron = widgets.number(state.NEURON, "Neuron", 7)
+    widgets.toggle("Guards", key=keys.SHOW_GUARDS)
+    widgets.slider(keys.Limit(keys.ROPE_PAIR, "Pair", 0, 5, 1, 1, whole=True))
+    widgets.slider(keys.Limit(keys.ROPE_KEY, "Key", 0, 0, 0, 1, whole=True))
+    widgets.text("Text", "usual", key=keys.LOSS_TEXT)
+    widgets.tabs("View", ("First", "Second"), key=keys.VIEW)
+    neuron = widgets.number(keys.NEURON, "Neuron", 7)
     if neuron is not None:
-        widgets.write(state.NEURON, neuron)
-    widgets.write(state.BLOCK_BOX, widgets.name(state.BLOCK_BOX, "Box", ("left", "right"), "left"))
-    widgets.show_notices()
+        widgets.write(keys.NEURON, neuron)
+    widgets.write(keys.BLOCK_BOX, widgets.name(keys.BLOCK_BOX, "Box", ("left", "right"), "left"))
+    check.show_notices()
 
 
 def opened(link: dict[str, str]) -> AppTest:
@@ -107,8 +108,9 @@ def test_a_slider_without_a_choice_stands_at_its_only_value():
     assert "rope_key" not in at.query_params
 
 
-def test_a_value_that_was_set_by_a_click_goes_into_the_link():
+def test_a_value_that_was_set_by_a_click_goes_into_the_link(monkeypatch):
     at = opened({})
-    at.session_state["clicked"] = dict(VALUES)
+    # As the callback of a click does: in the script, before the widgets are drawn.
+    monkeypatch.setattr(check, "read_link", lambda: st.session_state.update(VALUES))
     at.run()
     assert at.query_params == RIGHT

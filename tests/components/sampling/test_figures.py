@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from components.kit.chart import payload
+from components.kit.figure import payload
 from components.lm_head.compare import rank_arrows
 from components.lm_head.figures import logit_histogram, mass_curve
 from components.lm_head.scores import found

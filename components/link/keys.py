@@ -1,18 +1,20 @@
-"""Names, limits and defaults of everything that is remembered: session keys and link parameters.
+"""Names, limits and lengths of everything that a link carries.
 
-A bound widget's key is also the name of its parameter in the link, so a copied address restores
-the prompt, the settings, the selection and what stands open on the page. Numbers that every page
-shares are checked here, once; what belongs to one page is checked by `components.link.widgets`
-where it is drawn. What a page remembers only for itself has its name there.
+The key of a widget in the session is also the name of its parameter in the link, so a copied
+address restores the prompt, the settings, the selection and what stands open on the page.
+
+A constant has the name of its parameter. Where a parameter is too short to say what it means, the
+stage or the subject stands before it (`ATTENTION_STEP` is `step`), and the parameter that says
+which part of a page is open is `<STAGE>_PART` for every stage. Parameters themselves never change:
+links that people have kept must go on working.
+
+What only one page remembers, and no link, has its name in that page.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-import streamlit as st
 
 PROMPT = "prompt"
 CHAT = "chat"
@@ -41,10 +43,10 @@ STOP = "stop"
 VIEW = "view"
 SHOW_GUARDS = "show_guards"
 
-TOKENIZER_VIEW = "look"
+TOKENIZER_PART = "look"
 EXPERIMENT = "experiment"
 
-EMBEDDING_VIEW = "vectors"
+EMBEDDING_PART = "vectors"
 ORDER_FIRST = "order_first"
 ORDER_SECOND = "order_second"
 ROPE_PAIR = "rope_pair"
@@ -52,22 +54,22 @@ ROPE_KEY = "rope_key"
 ROPE_SHIFT = "rope_shift"
 HANDS_OF = "hands_of"
 
-ATTENTION_VIEW = "zoom"
-HEAD_PICTURE = "picture"
+ATTENTION_PART = "zoom"
+ATTENTION_PICTURE = "picture"
 ATTENTION_STEP = "step"
 WITHOUT_FIRST = "without_first"
 LOG_PATTERN = "log_pattern"
 RACE_STEPS = "race_steps"
 
-BLOCK_VIEW = "block"
+FEED_FORWARD_PART = "block"
 BLOCK_BOX = "block_box"
 ANSWER_TYPED = "answer_typed"
 
-HEAD_VIEW = "scores"
-HEAD_TOKEN = "lm_head_token"
+LM_HEAD_PART = "scores"
+LM_HEAD_TOKEN = "lm_head_token"
 SECOND_PROMPT = "second_prompt"
 
-SAMPLING_VIEW = "lab"
+SAMPLING_PART = "lab"
 SWEEP_PROMPT = "sweep_prompt"
 SETTINGS_A = "settings_A"
 SETTINGS_B = "settings_B"
@@ -75,7 +77,7 @@ BEAM_WIDTH = "beam_width"
 BEAM_TOKENS = "beam_tokens"
 BEAM_PENALTY = "beam_penalty"
 
-ANSWER_VIEW = "closer"
+GENERATION_PART = "closer"
 
 DRAFT = "draft"
 EXIT_LAYERS = "exit_layers"
@@ -108,10 +110,8 @@ DPO_STEPS = "dpo_steps"
 DPO_RATE = "dpo_rate"
 DPO_BETA = "dpo_beta"
 
-# Of the session alone.
-NOTICES = "link_notices"
-LINK = "link_to_be_read"
 SHOWN_STAGE = "shown_stage"
+"""Of the session alone: the stage that was on the screen last."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ LIMITS: tuple[Limit, ...] = (
     Limit(SEED, "Seed", 0, 2**31 - 1, 0, 1, whole=True),
     Limit(MAX_NEW_TOKENS, "Tokens to write", 1, 200, 40, 1, whole=True),
 )
-"""Numbers that every page shares: checked as soon as a session begins."""
+"""Numbers that every page shares: `components.link.check` checks them when a session begins."""
 
 PAGE_LIMITS: tuple[Limit, ...] = (
     Limit(GUESSES, "k, guesses a round", 1, 8, 4, 1, whole=True),
@@ -157,7 +157,7 @@ PAGE_LIMITS: tuple[Limit, ...] = (
     Limit(DPO_STEPS, "Steps", 1, 20, 6, 1, whole=True),
     Limit(DPO_BETA, "β", 0.01, 1, 0.1, 0.01),
 )
-"""Numbers of one page: checked where they are drawn, by `components.link.widgets`."""
+"""Numbers of one page: `components.link.widgets` checks them where they are drawn."""
 
 LONGEST: Mapping[str, int] = {
     STOP: 400,
@@ -191,84 +191,3 @@ LONGEST: Mapping[str, int] = {
 def limit(key: str) -> Limit:
     """Return the limit of the setting named `key`."""
     return next(entry for entry in (*LIMITS, *PAGE_LIMITS) if entry.key == key)
-
-
-def check_link(
-    params: Mapping[str, str], limits: tuple[Limit, ...] = LIMITS
-) -> tuple[dict[str, int | float], list[str]]:
-    """Check the numbers of a link.
-
-    Args:
-        params: the link's parameters, as text.
-        limits: what to check them against.
-
-    Returns:
-        The values that had to be changed, by key, and a sentence on each.
-    """
-    changed: dict[str, int | float] = {}
-    notices: list[str] = []
-    for entry in limits:
-        text = params.get(entry.key)
-        if text is None:
-            continue
-        value = _as_number(text)
-        if value is None or (entry.whole and not value.is_integer()):
-            changed[entry.key] = entry.number(entry.default)
-            kind = "a whole number" if entry.whole else "a number"
-            notices.append(
-                f"{entry.label} in the link was “{text[:40]}”, which is not {kind}; "
-                f"it is now {entry.number(entry.default)}."
-            )
-        elif not entry.low <= value <= entry.high:
-            nearest = entry.number(min(max(value, entry.low), entry.high))
-            changed[entry.key] = nearest
-            notices.append(
-                f"{entry.label} in the link was {text[:40]}; it goes from "
-                f"{entry.number(entry.low)} to {entry.number(entry.high)}, so it is now {nearest}."
-            )
-    return changed, notices
-
-
-def _as_number(text: str) -> float | None:
-    """Read a finite number, or None."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
-
-
-def number(key: str) -> int | float:
-    """Return a number of the link or of its widget, whether or not that widget is drawn now."""
-    entry = limit(key)
-    value = st.session_state.get(key)
-    if value is None:
-        text = st.query_params.get(key, "")
-        changed, _ = check_link({key: text}, (entry,)) if text else ({key: entry.default}, [])
-        value = changed.get(key, _as_number(text))
-    return entry.number(float(entry.default if value is None else value))
-
-
-def text(key: str) -> str:
-    """Return a text of the link or of its widget, whether or not that widget is drawn now."""
-    value = st.session_state.get(key)
-    return str(st.query_params.get(key, "") if value is None else value)
-
-
-def read_link() -> None:
-    """On a session's first run, put the link's numbers right before any widget is drawn.
-
-    A bound widget takes its value from the link as it stands, and one that is far too large ends
-    the page. So the address is corrected, and the page begins anew.
-    """
-    if LINK in st.session_state:
-        return
-    params = st.query_params.to_dict()
-    changed, notices = check_link(params)
-    shared = {entry.key for entry in LIMITS}
-    st.session_state[LINK] = {key: text for key, text in params.items() if key not in shared}
-    st.session_state[NOTICES] = notices
-    for key, value in changed.items():
-        st.query_params[key] = str(value)
-    if changed:
-        st.rerun()

@@ -1,41 +1,27 @@
-"""What all Plotly figures share: the frame, labels, the way into the page, and clicks out of it.
+"""What all Plotly figures share: the empty figure, token labels and axes, packed arrays, frames.
+
+Needs no Streamlit, so every figure can also be made in a notebook; `components.kit.show` draws it
+on a page and `components.kit.clicks` reads what was clicked.
 
 The rules: tokens are never categories but integer positions with escaped labels; arrays stay
-packed; ranges and scales are fixed; every chart has a key, a text for those who can't see it and
-a width that follows the page.
+packed; ranges and scales are fixed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-import streamlit as st
 
 from components.kit import theme
-from components.kit.fitting import TITLE_PAD, fit
-from components.kit.layout import HALF
+from components.kit.fitting import TITLE_PAD
 from components.kit.text import plotly as escape
 from components.kit.text import visible
 
 LABEL = 14
 """The most signs of a token in a tick label."""
-
-# d3 writes 77%. Its `$` puts the locale's currency in place of the percent sign, and there is no
-# other way to have a space before it that also holds when the reader zooms.
-_LOCALES: Mapping[str, Any] = {"en-US": {"format": {"currency": ["", " %"]}}}
-
-_CONFIG: Mapping[str, Any] = {
-    "locales": _LOCALES,
-    "displaylogo": False,
-    "displayModeBar": "hover",
-    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-    "scrollZoom": False,
-    "typesetMath": False,
-}
-
 
 _TICKS: Mapping[str, Any] = {"size": 13, "color": theme.TEXT}
 _TOP: Mapping[str, Any] = {"y": 1, "yanchor": "top", "pad": {"t": TITLE_PAD}}
@@ -64,69 +50,6 @@ def frame(title: str, *, height: int, revision: str, **layout: Any) -> go.Figure
             **layout,
         }
     )
-
-
-def chart(
-    figure: go.Figure,
-    *,
-    key: str,
-    alt: str,
-    on_select: Callable[[Mapping[str, Any]], None] | None = None,
-    room: int = HALF,
-) -> None:
-    """Draw a figure at the width of its place, with nothing cut off.
-
-    Args:
-        figure: from one of the figure modules.
-        key: unique on the page.
-        alt: what the figure shows, in a sentence, for screen readers.
-        on_select: called with the event when a point is chosen, before the page's script runs
-            again. Read the event with the figure module's own function. A chart forgets what was
-            chosen as soon as its figure changes, so keep it and draw it.
-        room: the pixels that the place has at least, from `components.kit.layout`.
-    """
-    fit(figure, room)
-    if on_select is None:
-        st.plotly_chart(figure, width="stretch", key=key, alt=alt, config=dict(_CONFIG))
-        return
-
-    def selected() -> None:
-        event = st.session_state[key]
-        if selected_points(event):
-            on_select(event)
-
-    st.plotly_chart(
-        figure,
-        width="stretch",
-        key=key,
-        alt=alt,
-        config=dict(_CONFIG),
-        on_select=selected,
-        selection_mode="points",
-    )
-
-
-def selected_points(event: Any) -> list[Mapping[str, Any]]:
-    """Return the points of an event of `st.plotly_chart`; none if it is not one."""
-    selection = event.get("selection") if isinstance(event, Mapping) else None
-    points = selection.get("points") if isinstance(selection, Mapping) else None
-    return [point for point in points or [] if isinstance(point, Mapping)]
-
-
-def chosen_index(event: Any, count: int, *, curve: int | None = None) -> int | None:
-    """Return the number of the first chosen point of trace `curve`, or None.
-
-    Args:
-        event: of `st.plotly_chart`, or from the session state.
-        count: how many points there are; other numbers are refused.
-        curve: the trace's number; None takes any.
-    """
-    for point in selected_points(event):
-        number = point.get("point_index", point.get("point_number"))
-        ours = curve is None or point.get("curve_number") == curve
-        if ours and type(number) is int and 0 <= number < count:
-            return number
-    return None
 
 
 def token_labels(pieces: Sequence[str | bytes], limit: int = LABEL) -> list[str]:

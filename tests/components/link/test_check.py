@@ -2,7 +2,8 @@
 
 import pytest
 
-from components.link.state import LIMITS, check_link, limit
+from components.link.check import check_link
+from components.link.keys import LIMITS, limit
 
 
 def test_a_good_link_changes_nothing():

@@ -1,0 +1,137 @@
+"""Read what a link says, check it, and say what had to be changed.
+
+The story of a link, in the order in which it happens:
+
+1. `read_link` runs at the start of a session, before any widget is drawn. It checks the numbers
+   that every page shares, puts the address right where one of them can't be taken, and keeps the
+   rest of the link aside.
+2. `components.link.widgets` checks every other value where its widget is drawn first, by the same
+   rule: a wrong value is put right in the address, and the script runs again.
+3. So a widget that is bound to the link only ever meets a value that it can take. It would take a
+   wrong one as far as it goes (a long text cut, 2.5 read as 2), whatever stands in the session.
+4. `show_notices` says at the end of a run what was changed: its name, what stood there, what it
+   is now.
+
+`number` and `text` read a value of the link on pages that don't draw its widget.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import streamlit as st
+
+from components.kit.text import markdown
+from components.link import keys
+
+_UNREAD = "link_to_be_read"
+"""Key of the session: the link's values whose widgets have not been drawn yet."""
+_NOTICES = "link_notices"
+"""Key of the session: sentences that have not been said yet."""
+
+
+def read_link() -> None:
+    """At a session's first run, check the shared numbers of the link and keep the rest aside.
+
+    Called before the first widget is drawn and after `st.navigation`, since it may run the script
+    again.
+    """
+    if _UNREAD in st.session_state:
+        return
+    params = st.query_params.to_dict()
+    shared = {entry.key for entry in keys.LIMITS}
+    st.session_state[_UNREAD] = {key: text for key, text in params.items() if key not in shared}
+    changed, notices = check_link(params)
+    if changed:
+        say(*notices)
+        for key, value in changed.items():
+            put_right(key, value)
+        st.rerun()
+
+
+def unread(key: str) -> str | None:
+    """Return what the session's link says of `key`, once; None if it says nothing."""
+    value: str | None = st.session_state.get(_UNREAD, {}).pop(key, None)
+    return value
+
+
+def put_right(key: str, value: int | float | None) -> None:
+    """Write a value into the address in place of a wrong one; None takes it out."""
+    if value is None:
+        del st.query_params[key]
+    else:
+        st.query_params[key] = str(value)
+
+
+def say(*notices: str) -> None:
+    """Keep sentences for `show_notices`."""
+    st.session_state[_NOTICES] = [*st.session_state.get(_NOTICES, []), *notices]
+
+
+def show_notices() -> None:
+    """Say what was changed in the values that came with the link."""
+    for notice in st.session_state.pop(_NOTICES, ()):
+        st.toast(markdown(notice), icon=":material/link:", duration="long")
+
+
+def check_link(
+    params: Mapping[str, str], limits: tuple[keys.Limit, ...] = keys.LIMITS
+) -> tuple[dict[str, int | float], list[str]]:
+    """Check the numbers of a link.
+
+    Args:
+        params: the link's parameters, as text.
+        limits: what to check them against.
+
+    Returns:
+        The values that had to be changed, by key, and a sentence on each.
+    """
+    changed: dict[str, int | float] = {}
+    notices: list[str] = []
+    for entry in limits:
+        text = params.get(entry.key)
+        if text is None:
+            continue
+        value = _as_number(text)
+        if value is None or (entry.whole and not value.is_integer()):
+            changed[entry.key] = entry.number(entry.default)
+            kind = "a whole number" if entry.whole else "a number"
+            notices.append(
+                f"{entry.label} in the link was “{text[:40]}”, which is not {kind}; "
+                f"it is now {entry.number(entry.default)}."
+            )
+        elif not entry.low <= value <= entry.high:
+            nearest = entry.number(min(max(value, entry.low), entry.high))
+            changed[entry.key] = nearest
+            notices.append(
+                f"{entry.label} in the link was {text[:40]}; it goes from "
+                f"{entry.number(entry.low)} to {entry.number(entry.high)}, so it is now {nearest}."
+            )
+    return changed, notices
+
+
+def _as_number(text: str) -> float | None:
+    """Read a finite number, or None."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def number(key: str) -> int | float:
+    """Return a number of the link or of its widget, whether or not that widget is drawn now."""
+    entry = keys.limit(key)
+    value = st.session_state.get(key)
+    if value is None:
+        text = st.query_params.get(key, "")
+        changed, _ = check_link({key: text}, (entry,)) if text else ({key: entry.default}, [])
+        value = changed.get(key, _as_number(text))
+    return entry.number(float(entry.default if value is None else value))
+
+
+def text(key: str) -> str:
+    """Return a text of the link or of its widget, whether or not that widget is drawn now."""
+    value = st.session_state.get(key)
+    return str(st.query_params.get(key, "") if value is None else value)
