@@ -15,6 +15,7 @@ import numpy as np
 
 from engine.basics.arrays import Array, frozen
 from engine.basics.attention_scores import attention_pattern, masked_scores, scaled_scores
+from engine.basics.results import Result
 from engine.network.sites import output_rows
 from engine.tracing import replay
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class HeadSteps:
+class HeadSteps(Result):
     """One head at work on the whole prompt."""
 
     layer: int

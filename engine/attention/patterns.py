@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
 from engine.basics.attention_scores import scaled_scores
+from engine.basics.results import Result, Table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreTerms:
+class ScoreTerms(Table):
     """One cell of a head's pattern, spelled out as a sum."""
+
+    columns = ("q", "k", "products")
+    axes = ("entry",)
 
     q: Array
     """The query after position encoding, `[K]`."""
@@ -50,8 +54,11 @@ class ScoreTerms:
 
 
 @dataclass(frozen=True, eq=False)
-class HeadScores:
+class HeadScores(Table):
     """What kind of reader each head is on this prompt; `[L, H]`, shares of attention, 0 to 1."""
+
+    columns = ("previous", "first", "same", "induction")
+    axes = ("layer", "head")
 
     previous: Array
     """Mean over all but the first query: attention on the token just before."""
@@ -69,7 +76,7 @@ class HeadScores:
 
 
 @dataclass(frozen=True, eq=False)
-class PatternOverview:
+class PatternOverview(Result):
     """Small pictures of all heads' patterns."""
 
     maps: npt.NDArray[np.uint8]

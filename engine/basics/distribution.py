@@ -13,14 +13,17 @@ import numpy as np
 
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
 from engine.basics.errors import check_index
+from engine.basics.results import Result, Table
 
 SMALLEST = 2.0**-149
 """The smallest float32 above 0. A probability that was rounded to 0 counts as this one."""
 
 
 @dataclass(frozen=True, eq=False)
-class TopTokens:
+class TopTokens(Table):
     """The tokens with the largest scores, best first."""
+
+    columns = ("ids", "logits", "probabilities")
 
     ids: Ids
     """`[n]`."""
@@ -31,7 +34,7 @@ class TopTokens:
 
 
 @dataclass(frozen=True, eq=False)
-class Histogram:
+class Histogram(Result):
     """How many tokens have which logit."""
 
     edges: Array
@@ -41,8 +44,10 @@ class Histogram:
 
 
 @dataclass(frozen=True, eq=False)
-class SoftmaxSteps:
+class SoftmaxSteps(Table):
     """Softmax in its four steps, for a few tokens; the sum runs over the whole vocabulary."""
+
+    columns = ("logits", "shifted", "weights", "probabilities")
 
     logits: Array
     """`[n]`."""

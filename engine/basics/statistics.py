@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.basics.arrays import Array, Ids, frozen_ids
+from engine.basics.results import Result
 
 LEAST_EXPECTED = 5
 """The chi-square test holds only for outcomes that are expected at least this often."""
 
 
 @dataclass(frozen=True)
-class ChiSquare:
+class ChiSquare(Result):
     """How far counts lie from what was expected, and how often chance alone goes as far."""
 
     statistic: float

@@ -16,6 +16,7 @@ import numpy as np
 
 from engine.basics.arrays import Array, frozen
 from engine.basics.distribution import softmax
+from engine.basics.results import Result
 from engine.basics.statistics import total_variation
 from engine.observe.edits import PositionOff
 from engine.tracing.trace import trace
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class OrderEffect:
+class OrderEffect(Result):
     """How far the model is from telling two orders apart, at the last token."""
 
     differences: Array
@@ -44,7 +45,7 @@ class OrderEffect:
 
 
 @dataclass(frozen=True, eq=False)
-class OrderComparison:
+class OrderComparison(Result):
     """Two orders of some tokens, with the model's own positions and with position off."""
 
     same_tokens: bool

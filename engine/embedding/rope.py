@@ -19,6 +19,7 @@ import numpy as np
 
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
 from engine.basics.errors import EngineError, check_index
+from engine.basics.results import Result
 from engine.tracing import replay
 from engine.tracing.trace import trace as run_trace
 
@@ -34,7 +35,7 @@ PROBE = 4
 
 
 @dataclass(frozen=True)
-class RotatedPairs:
+class RotatedPairs(Result):
     """Which entries of a query or key are turned together."""
 
     count: int
@@ -44,7 +45,7 @@ class RotatedPairs:
 
 
 @dataclass(frozen=True, eq=False)
-class RopeHead:
+class RopeHead(Result):
     """One head's queries and keys, before and after they were turned."""
 
     raw_q: Array

@@ -16,6 +16,7 @@ import torch
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
 from engine.basics.distribution import largest
 from engine.basics.errors import checked_ids
+from engine.basics.results import Table
 from engine.basics.vectors import cosines, unit_rows
 from engine.tracing import replay
 
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class Neighbours(Table):
     """The tokens whose rows point most nearly in the same direction, nearest first."""
+
+    columns = ("ids", "cosines")
 
     ids: Ids
     """`[n]`."""
@@ -36,8 +39,10 @@ class Neighbours:
 
 
 @dataclass(frozen=True, eq=False)
-class EmbeddingMap:
+class EmbeddingMap(Table):
     """Rows of the table, flattened to the two directions in which they differ most."""
+
+    columns = ("ids", "asked", "points")
 
     ids: Ids
     """`[N]`: the tokens asked for, then their neighbours; each once."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.basics.arrays import Array
+from engine.basics.results import Result
 from engine.tracing.norms import NormSteps, norm_steps
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class BlockRun:
+class BlockRun(Result):
     """What one block does to one token; arrays are `[D]`."""
 
     layer: int

@@ -17,6 +17,7 @@ import torch
 from engine.basics.arrays import Array, Ids, frozen
 from engine.basics.distribution import largest
 from engine.basics.errors import check_index
+from engine.basics.results import Result, Table
 from engine.basics.vectors import cosines
 from engine.network.sites import output_rows
 from engine.tracing import replay
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class TokenNeurons:
+class TokenNeurons(Table):
     """One layer's neurons on one token, with the steps that made them; all `[F]` but `added`."""
+
+    columns = ("gate", "activated", "neurons", "strength")
+    axes = ("neuron",)
 
     layer: int
     position: int
@@ -47,8 +51,10 @@ class TokenNeurons:
 
 
 @dataclass(frozen=True, eq=False)
-class NeuronTokens:
+class NeuronTokens(Table):
     """What a neuron's row says by itself: the tokens whose scores it pushes most."""
+
+    columns = ("up_ids", "up_scores", "down_ids", "down_scores")
 
     up_ids: Ids
     """`[n]`, pushed up when the neuron is positive, most first."""
@@ -61,7 +67,7 @@ class NeuronTokens:
 
 
 @dataclass(frozen=True, eq=False)
-class ResidualNorms:
+class ResidualNorms(Result):
     """Lengths (L2 norms) of the residual stream and of what is added to it."""
 
     stream: Array

@@ -19,6 +19,7 @@ import torch
 from transformers import DynamicCache
 
 from engine.basics.errors import EngineError, checked_prompt
+from engine.basics.results import Result, Table
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
@@ -29,7 +30,7 @@ MAX_WIDTH = 8
 
 
 @dataclass(frozen=True)
-class BeamNode:
+class BeamNode(Result):
     """One continuation that was looked at: a token after its parent's."""
 
     index: int
@@ -49,7 +50,7 @@ class BeamNode:
 
 
 @dataclass(frozen=True)
-class BeamHypothesis:
+class BeamHypothesis(Result):
     """A finished continuation."""
 
     node: int
@@ -65,8 +66,10 @@ class BeamHypothesis:
 
 
 @dataclass(frozen=True)
-class BeamTree:
+class BeamTree(Table):
     """A whole search."""
+
+    rows = "nodes"
 
     width: int
     length_penalty: float

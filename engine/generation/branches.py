@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from engine.basics.errors import EngineError
+from engine.basics.results import Result
 from engine.generation.token_step import TokenStep
 from engine.sampling.settings import SamplingSettings
 
 
 @dataclass(frozen=True)
-class Setup:
+class Setup(Result):
     """What a run was started with."""
 
     settings: SamplingSettings
@@ -26,7 +27,7 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class Written:
+class Written(Result):
     """One token of an answer, and the setup of the run that wrote it."""
 
     step: TokenStep
@@ -34,7 +35,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Branch:
+class Branch(Result):
     """One way on."""
 
     parent: int | None
@@ -45,7 +46,7 @@ class Branch:
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(Result):
     """All answers to one prompt, in the order in which they were begun."""
 
     branches: tuple[Branch, ...] = ()

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.basics.results import Result
 from engine.generation.stop_strings import StopStrings
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Release:
+class Release(Result):
     """What one token did to the text."""
 
     arrived: bytes
@@ -37,7 +38,7 @@ class Release:
 
 
 @dataclass(frozen=True)
-class Ending:
+class Ending(Result):
     """What was still held back when the run was over."""
 
     waiting: bytes

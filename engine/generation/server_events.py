@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from engine.basics.results import Result
 from engine.generation.token_step import StopReason, TokenStep
 
 FINISH: Mapping[StopReason, str] = {
@@ -24,7 +25,7 @@ FINISH: Mapping[StopReason, str] = {
 
 
 @dataclass(frozen=True)
-class ServerEvent:
+class ServerEvent(Result):
     """One event on the wire."""
 
     milliseconds: float

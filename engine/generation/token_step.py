@@ -10,6 +10,7 @@ from typing import Literal
 
 from engine.basics.arrays import Array
 from engine.basics.distribution import likeliest
+from engine.basics.results import Result, Table
 
 StopReason = Literal["end token", "stop string", "token budget", "context limit", "cancelled"]
 
@@ -18,7 +19,7 @@ TOP = 10
 
 
 @dataclass(frozen=True)
-class Alternative:
+class Alternative(Result):
     """One token that could have been next."""
 
     id: int
@@ -29,8 +30,10 @@ class Alternative:
 
 
 @dataclass(frozen=True)
-class TokenStep:
+class TokenStep(Table):
     """One turn of the loop: one token."""
+
+    rows = "alternatives"
 
     index: int
     """0 for the first token of the answer."""

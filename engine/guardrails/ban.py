@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.basics.errors import EngineError
+from engine.basics.results import Result
 
 if TYPE_CHECKING:
     from engine.tokenizer.tokenizer import Tokenizer
@@ -23,7 +24,7 @@ Allowed = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Spelling:
+class Spelling(Result):
     """One way to write the word, and the tokens that it has."""
 
     text: str

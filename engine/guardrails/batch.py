@@ -19,6 +19,7 @@ import torch
 from transformers import DynamicCache
 
 from engine.basics.errors import EngineError, checked_prompt
+from engine.basics.results import Result
 from engine.generation.random_numbers import uniforms
 from engine.sampling.chain import SamplingSettings, draw, final_probabilities, softmax
 
@@ -34,7 +35,7 @@ Guard = Callable[[Sequence[int]], Allowed | None]
 
 
 @dataclass(frozen=True)
-class RowStep:
+class RowStep(Result):
     """One token of one row."""
 
     id: int

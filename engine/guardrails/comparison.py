@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from engine.basics.results import Result
 from engine.guardrails import filters
 from engine.guardrails.ban import SequenceBan, TokenBan
 from engine.guardrails.scenario import Scenario, leaks, prompt_ids
@@ -25,7 +26,7 @@ HOLD_BACK = 20
 
 
 @dataclass(frozen=True)
-class Tally:
+class Tally(Result):
     """What one guard did over all runs so far."""
 
     guard: str

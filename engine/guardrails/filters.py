@@ -18,6 +18,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from engine.basics.results import Result
+
 _OTHER_SCRIPTS = "авсеһіјкморѕтухԁոɡαεικνορτυı"
 _LATIN_TWINS = "abcehijkmopstyxdngaeiknoptyi"
 
@@ -107,7 +109,7 @@ def _rewritten(text: str, words: Iterable[str], change: Callable[[str], str]) ->
 
 
 @dataclass(frozen=True)
-class Seen:
+class Seen(Result):
     """What a reader has seen when the text is over or the filter has fired."""
 
     hold_back: int

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
 
 from engine.basics.errors import EngineError
+from engine.basics.results import Result
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
@@ -37,7 +38,7 @@ _DATE = f"(19|20)[0-9][0-9]-({_LONG}|{_SHORT}|02-(0[1-9]|1[0-9]|2[0-8]))"
 
 
 @dataclass(frozen=True)
-class Format:
+class Format(Result):
     """What an answer may look like."""
 
     name: str

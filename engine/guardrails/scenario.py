@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.basics.results import Result
 from engine.guardrails import filters
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Scenario:
+class Scenario(Result):
     """What is asked, and what must not be said."""
 
     system: str

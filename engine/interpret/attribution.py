@@ -16,6 +16,7 @@ import numpy as np
 
 from engine.basics.arrays import Array, frozen
 from engine.basics.errors import check_index
+from engine.basics.results import Table
 from engine.tracing import replay
 from engine.tracing.norms import norm_steps
 
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Attribution:
+class Attribution(Table):
     """One token's score after one position, as a sum over the parts of the model."""
+
+    columns = ("attention", "mlp")
+    axes = ("layer",)
 
     token_id: int
     position: int

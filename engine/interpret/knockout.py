@@ -19,6 +19,7 @@ from torch import nn
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
 from engine.basics.distribution import kl_bits, largest, softmax
 from engine.basics.errors import EngineError, check_index
+from engine.basics.results import Result, Table
 from engine.basics.statistics import total_variation
 from engine.observe.hooks import AttentionInputs, observe
 from engine.tracing import replay
@@ -32,8 +33,10 @@ ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Difference:
+class Difference(Table):
     """How far two passes over the same prompt part after its last token."""
+
+    columns = ("ids", "before", "after", "ranks_before", "ranks_after")
 
     ids: Ids
     """`[n]`: the likeliest tokens of either pass, in the order of the first."""
@@ -58,7 +61,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class SweepStep:
+class SweepStep(Result):
     """One layer of a sweep."""
 
     layer: int

@@ -16,6 +16,7 @@ import numpy as np
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
 from engine.basics.distribution import entropy_bits, largest, softmax
 from engine.basics.errors import check_index
+from engine.basics.results import Table
 from engine.tracing import replay
 
 if TYPE_CHECKING:
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class LensReading:
+class LensReading(Table):
     """The most likely next tokens, as read at one layer and position."""
+
+    columns = ("ids", "logits", "probabilities")
 
     layer: int
     """How many blocks the vector has gone through: 0 reads the embedding, L the final stream."""
@@ -40,8 +43,11 @@ class LensReading:
 
 
 @dataclass(frozen=True, eq=False)
-class LensGrid:
+class LensGrid(Table):
     """The most likely next token at every layer of several positions."""
+
+    columns = ("ids", "probabilities", "entropies")
+    axes = ("layer", "positions")
 
     positions: tuple[int, ...]
     """The P positions."""
@@ -54,8 +60,11 @@ class LensGrid:
 
 
 @dataclass(frozen=True, eq=False)
-class TokenPath:
+class TokenPath(Table):
     """One token's chances as read at every layer of one position; row l is after l blocks."""
+
+    columns = ("ranks", "probabilities", "logits")
+    axes = ("layer",)
 
     token_id: int
     position: int

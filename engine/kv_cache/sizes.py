@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.basics.results import Result
+
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
 
 
 @dataclass(frozen=True)
-class CacheSize:
+class CacheSize(Result):
     """What the cache of one model keeps for each token, by formula."""
 
     name: str

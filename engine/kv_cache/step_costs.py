@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.basics.errors import EngineError, checked_prompt
+from engine.basics.results import Result
 from engine.kv_cache.cached_pass import CachedPass
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class StepCost:
+class StepCost(Result):
     """The cost of one token, with and without the cache."""
 
     index: int

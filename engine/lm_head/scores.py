@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.basics.arrays import Array, frozen
 from engine.basics.errors import check_index
+from engine.basics.results import Table
 from engine.tracing import replay
 
 if TYPE_CHECKING:
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class LogitTerms:
+class LogitTerms(Table):
     """One score, spelled out as a dot product."""
+
+    columns = ("hidden", "weights", "products")
+    axes = ("entry",)
 
     token_id: int
     hidden: Array

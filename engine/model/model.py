@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.basics.errors import ModelLoadError
+from engine.basics.results import Result
 from engine.model import sources
 from engine.model.fair_lock import FairLock
 from engine.model.runtime import choose_device, quiet_libraries, set_threads
@@ -26,7 +27,7 @@ __all__ = ["DEFAULT", "Architecture", "LanguageModel", "ModelLoadError", "Progre
 
 
 @dataclass(frozen=True, eq=False)
-class LanguageModel:
+class LanguageModel(Result):
     """A decoder-only language model, ready to be observed."""
 
     name: str
@@ -45,6 +46,10 @@ class LanguageModel:
     """The tokens that end an answer."""
     lock: FairLock = field(default_factory=FairLock)
     """Hold it around one pass: hooks on, pass, hooks off. First come, first served."""
+
+    def __repr__(self) -> str:
+        shape = self.architecture
+        return f"LanguageModel({self.name!r}, {shape.layers} layers, {shape.family}, {self.device})"
 
     @classmethod
     def wrap(

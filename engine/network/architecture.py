@@ -14,12 +14,13 @@ from typing import Any, Literal
 from torch import nn
 
 from engine.basics.errors import ModelLoadError
+from engine.basics.results import Result
 
 Positions = Literal["rope", "learned", "none"]
 
 
 @dataclass(frozen=True)
-class Architecture:
+class Architecture(Result):
     """The shape of one decoder-only transformer. Sizes count numbers, not bytes."""
 
     family: str

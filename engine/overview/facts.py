@@ -12,9 +12,11 @@ from dataclasses import asdict, dataclass, fields, is_dataclass
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
+from engine.basics.results import Result
+
 
 @dataclass(frozen=True)
-class TokenFact:
+class TokenFact(Result):
     """One token of the text so far."""
 
     id: int
@@ -24,7 +26,7 @@ class TokenFact:
 
 
 @dataclass(frozen=True)
-class ArchitectureFact:
+class ArchitectureFact(Result):
     """The sizes that the picture names."""
 
     model: str
@@ -40,7 +42,7 @@ class ArchitectureFact:
 
 
 @dataclass(frozen=True)
-class EmbeddingFact:
+class EmbeddingFact(Result):
     """The last token's row of the embedding table."""
 
     values: tuple[float, ...]
@@ -51,7 +53,7 @@ class EmbeddingFact:
 
 
 @dataclass(frozen=True)
-class PositionFact:
+class PositionFact(Result):
     """How the last token's position is written into its queries and keys."""
 
     position: int
@@ -62,7 +64,7 @@ class PositionFact:
 
 
 @dataclass(frozen=True)
-class HeadFact:
+class HeadFact(Result):
     """One attention head over the last few tokens."""
 
     layer: int
@@ -80,7 +82,7 @@ class HeadFact:
 
 
 @dataclass(frozen=True)
-class CacheFact:
+class CacheFact(Result):
     """What the KV cache keeps after this pass."""
 
     rows: int
@@ -88,7 +90,7 @@ class CacheFact:
 
 
 @dataclass(frozen=True)
-class LensFact:
+class LensFact(Result):
     """What the model would say if it stopped after this many layers."""
 
     layers: int
@@ -98,7 +100,7 @@ class LensFact:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(Result):
     """One possible next token with its score, before any sampling step."""
 
     id: int
@@ -108,7 +110,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Segment:
+class Segment(Result):
     """One token's stretch of the cumulative bar, in the order of the draw."""
 
     id: int
@@ -118,7 +120,7 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class SamplingFact:
+class SamplingFact(Result):
     """One draw: what was left to choose from, where the random number fell, what came out."""
 
     temperature: float
@@ -132,7 +134,7 @@ class SamplingFact:
 
 
 @dataclass(frozen=True)
-class DetokenizerFact:
+class DetokenizerFact(Result):
     """What the drawn token turns into on its way back to text."""
 
     data: str
@@ -145,7 +147,7 @@ class DetokenizerFact:
 
 
 @dataclass(frozen=True)
-class Overview:
+class Overview(Result):
     """Every fact of the overview picture."""
 
     text: str

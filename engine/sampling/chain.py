@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from engine.basics.results import Result
 from engine.sampling import steps
 from engine.sampling.settings import (
     LLAMA_CPP_ORDER,
@@ -49,7 +50,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class Stage(Result):
     """One step of the chain: what came in, what went out and what was kept. Arrays are [V]."""
 
     name: str

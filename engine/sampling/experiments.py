@@ -12,12 +12,16 @@ import numpy as np
 
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
 from engine.basics.distribution import entropy_bits
+from engine.basics.results import Table
 from engine.sampling.chain import SamplingSettings, final_probabilities, softmax
 
 
 @dataclass(frozen=True, eq=False)
-class TemperatureSweep:
+class TemperatureSweep(Table):
     """The same logits at many temperatures."""
+
+    columns = ("probabilities",)
+    axes = ("temperatures", "ids")
 
     temperatures: Array
     """`[N]`."""

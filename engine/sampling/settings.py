@@ -10,6 +10,7 @@ from math import inf, isfinite, isnan
 from numbers import Integral, Real
 
 from engine.basics.errors import EngineError
+from engine.basics.results import Result
 
 TRANSFORMERS_ORDER = ("temperature", "top_k", "top_p", "min_p", "typical")
 """The order in which transformers' `generate` applies the steps that can change places."""
@@ -33,7 +34,7 @@ class SettingsError(EngineError, ValueError):
 
 
 @dataclass(frozen=True)
-class SamplingSettings:
+class SamplingSettings(Result):
     """The settings of one draw. Every step is off by default; equal settings hash equal.
 
     Raises:

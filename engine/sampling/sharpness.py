@@ -14,13 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from engine.basics.results import Result
+
 FACTS = Path(__file__).parent / "facts.json"
 TEMPERATURES = tuple(round(0.1 * step, 1) for step in range(21))
 """0 to 2."""
 
 
 @dataclass(frozen=True)
-class Fact:
+class Fact(Result):
     """A prompt and how it goes on rightly."""
 
     prompt: str
@@ -29,7 +31,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class FactResult:
+class FactResult(Result):
     """What the model makes of one fact."""
 
     prompt: str
@@ -46,7 +48,7 @@ class FactResult:
 
 
 @dataclass(frozen=True)
-class Sharpness:
+class Sharpness(Result):
     """All facts at all temperatures."""
 
     model: str

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.basics.arrays import Array
+from engine.basics.results import Result
 from engine.sampling.chain import draw
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class Verdict(Result):
     """What a check decides."""
 
     accepted: int

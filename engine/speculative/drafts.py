@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from engine.basics.arrays import Array
+from engine.basics.results import Result
 from engine.sampling.settings import SamplingSettings
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class DraftKind(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Proposal:
+class Proposal(Result):
     """One guessed token."""
 
     id: int

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.basics.results import Result
 from engine.basics.statistics import LEAST_EXPECTED, chi_square, total_variation
 from engine.generation.random_numbers import random_numbers
 from engine.kv_cache.cached_pass import CachedPass
@@ -37,7 +38,7 @@ LENGTH = 3
 
 
 @dataclass(frozen=True)
-class LawCheck:
+class LawCheck(Result):
     """What many rounds with one guess each gave, beside what they should give."""
 
     rounds: int
@@ -89,7 +90,7 @@ def check_law(p: Sequence[float], q: Sequence[float], *, rounds: int, seed: int)
 
 
 @dataclass(frozen=True)
-class TextLaw:
+class TextLaw(Result):
     """How often each text came out of so many runs, beside how often it should."""
 
     runs: int

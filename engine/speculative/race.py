@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from engine.basics.results import Result
 from engine.generation.loop import generate
 from engine.generation.token_step import TokenStep
 from engine.sampling.chain import SamplingSettings
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Lap:
+class Lap(Result):
     """One round with a draft, and as many tokens without."""
 
     round: DraftRound | None
@@ -34,7 +35,7 @@ class Lap:
 
 
 @dataclass(frozen=True)
-class Pay:
+class Pay(Result):
     """What a race says about one draft and one k. Costs are in units of a plain step."""
 
     k: int

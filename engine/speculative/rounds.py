@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.basics.results import Result, Table
 from engine.generation.token_step import StopReason
 
 Fate = Literal["accepted", "rejected", "not checked"]
@@ -15,7 +16,7 @@ Source = Literal["redrawn", "bonus", "drawn"]
 
 
 @dataclass(frozen=True)
-class CheckedToken:
+class CheckedToken(Result):
     """One guessed token and what became of it."""
 
     id: int
@@ -30,7 +31,7 @@ class CheckedToken:
 
 
 @dataclass(frozen=True)
-class ResidualRow:
+class ResidualRow(Result):
     """One token of the distribution from which a rejected one is redrawn."""
 
     id: int
@@ -41,8 +42,10 @@ class ResidualRow:
 
 
 @dataclass(frozen=True)
-class DraftRound:
+class DraftRound(Table):
     """One guess of several tokens and its check."""
+
+    rows = "proposed"
 
     index: int
     proposed: tuple[CheckedToken, ...]

@@ -14,6 +14,7 @@ from itertools import groupby, pairwise
 
 from tokenizers import Tokenizer as Backend
 
+from engine.basics.results import Result, Table
 from engine.tokenizer.spans import Token
 
 MAX_SYMBOLS = 512
@@ -21,7 +22,7 @@ MAX_SYMBOLS = 512
 
 
 @dataclass(frozen=True)
-class MergeStep:
+class MergeStep(Result):
     """One merge."""
 
     left: str
@@ -35,8 +36,10 @@ class MergeStep:
 
 
 @dataclass(frozen=True)
-class MergeSteps:
+class MergeSteps(Table):
     """The way of one pre-token from symbols to tokens."""
+
+    rows = "steps"
 
     symbols: tuple[str, ...]
     """What it starts as, in the vocabulary's form."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from engine.basics.errors import EngineError
+from engine.basics.results import Result
 from engine.tokenizer.spans import Token, moved, spans_of, without_surrogates
 from engine.tokenizer.spelling import BYTE_SYMBOLS, Spelling
 
@@ -37,7 +38,7 @@ _O200K = (
 
 
 @dataclass(frozen=True)
-class VocabularyFacts:
+class VocabularyFacts(Result):
     """What is known of one vocabulary before it is loaded."""
 
     key: str
@@ -76,7 +77,7 @@ OTHERS: tuple[VocabularyFacts, ...] = (
 
 
 @dataclass(frozen=True, eq=False)
-class OtherVocabulary:
+class OtherVocabulary(Result):
     """One loaded vocabulary. Safe to use from several threads."""
 
     facts: VocabularyFacts

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
+from engine.basics.results import Result
+
 
 @dataclass(frozen=True)
-class Token:
+class Token(Result):
     """One token of a text."""
 
     id: int

@@ -17,6 +17,7 @@ import torch
 
 from engine.basics.arrays import Array, frozen
 from engine.basics.errors import EngineError
+from engine.basics.results import Result
 from engine.tracing import replay
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class NormSteps:
+class NormSteps(Result):
     """What a norm does to one vector; arrays are `[D]`."""
 
     given: Array

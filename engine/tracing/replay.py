@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from engine.basics.results import Result
 from engine.network.sites import LayerSites, first_tensor, is_matrix
 from engine.observe.hooks import AttentionInputs, observe
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class NeuronRun:
+class NeuronRun(Result):
     """One layer's neurons over some tokens, with the steps that made them."""
 
     product: Array

@@ -21,6 +21,7 @@ import torch
 from engine.basics.arrays import Array, frozen
 from engine.basics.attention_scores import attention_pattern, attention_scores
 from engine.basics.errors import check_index, checked_prompt
+from engine.basics.results import Result
 from engine.observe.edits import Edit, PositionOff, ReplaceEmbedding, check_edits
 from engine.observe.hooks import observed
 from engine.observe.recording import Recording
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(Result):
     """What happened in one pass. All arrays are float32 and read-only."""
 
     ids: tuple[int, ...]
@@ -71,6 +72,12 @@ class Trace:
                 raise ValueError(f"{name} is {shape}, expected {(layers, tokens, width)}.")
         for array in (*self._arrays(), *self.masks):
             array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        count = len(self.edits)
+        edited = f", {count} edit{'s' if count > 1 else ''}" if count else ""
+        shape = self.architecture
+        return f"Trace({len(self.ids)} tokens, {shape.layers} layers, {shape.family}{edited})"
 
     @property
     def resid_pre(self) -> ResidualStream:

@@ -20,6 +20,7 @@ from tokenizers import Tokenizer as Backend
 from tokenizers import decoders, models, pre_tokenizers
 
 from engine.basics.errors import EngineError
+from engine.basics.results import Result
 from engine.generation.loop import generate
 from engine.model.model import LanguageModel
 from engine.sampling.chain import SamplingSettings
@@ -37,7 +38,7 @@ RHYMES = Path(__file__).parent / "rhymes.txt"
 
 
 @dataclass(frozen=True)
-class TinyStep:
+class TinyStep(Result):
     """Where the training stands."""
 
     step: int

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from engine.basics.errors import EngineError
+from engine.basics.results import Result
 from engine.training.sentence import MOST_TOKENS, check_settings
 from engine.training.tail import BLOCKS, Tail
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PreferenceStep:
+class PreferenceStep(Result):
     """Where the preference stands after a number of steps."""
 
     step: int

@@ -17,6 +17,7 @@ import torch
 
 from engine.basics.arrays import Array, frozen
 from engine.basics.errors import EngineError
+from engine.basics.results import Result
 from engine.training.tail import BLOCKS, Tail, Trunk
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ MOST_TOKENS = 256
 
 
 @dataclass(frozen=True, eq=False)
-class TokenLosses:
+class TokenLosses(Result):
     """How surprising each token of a text is, given the ones before it."""
 
     ids: tuple[int, ...]
@@ -46,7 +47,7 @@ class TokenLosses:
 
 
 @dataclass(frozen=True)
-class Fact:
+class Fact(Result):
     """A text to be continued, and the token that should come next."""
 
     prompt: str
@@ -55,7 +56,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class LearnStep:
+class LearnStep(Result):
     """Where learning stands after a number of steps."""
 
     step: int

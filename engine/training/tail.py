@@ -18,6 +18,7 @@ import torch
 from torch import nn
 
 from engine.basics.errors import EngineError
+from engine.basics.results import Result
 from engine.network.sites import first_tensor
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ BYTES_A_NUMBER = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Trunk:
+class Trunk(Result):
     """One text after the frozen blocks."""
 
     ids: tuple[int, ...]
