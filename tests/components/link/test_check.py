@@ -30,11 +30,13 @@ def test_a_number_out_of_range_is_clamped_and_said(key, text, value):
 
 
 @pytest.mark.parametrize("text", ["abc", "nan", "inf", "", "1e999", "0x10", "<b>1</b>"])
-@pytest.mark.parametrize("entry", LIMITS, ids=lambda entry: entry.key)
-def test_what_is_no_number_becomes_the_default(entry, text):
-    changed, notices = check_link({entry.key: text})
-    assert changed == {entry.key: entry.number(entry.default)}
-    assert len(notices) == 1
+def test_what_is_no_number_becomes_the_default(text):
+    wrong = {}
+    for entry in LIMITS:
+        changed, notices = check_link({entry.key: text})
+        if (changed, len(notices)) != ({entry.key: entry.number(entry.default)}, 1):
+            wrong[entry.key] = (changed, notices)
+    assert wrong == {}
 
 
 def test_a_broken_whole_number_becomes_the_default():

@@ -8,6 +8,7 @@ from engine.basics.errors import EngineError
 from engine.feed_forward import neurons
 from engine.tracing.trace import trace
 from tests.engine.plain import PARTS, blocks_of
+from tests.near import assert_ranking
 from tests.tiny import FAMILIES, tiny_model
 
 IDS = [7, 300, 12, 12, 45, 99, 31, 8, 250, 7]
@@ -97,8 +98,8 @@ def test_a_neurons_row_pushes_tokens_up_and_down(traced):
     scores = head @ last_weight(traced, 1)[5]
     found = neurons.neuron_tokens(traced.model, 1, 5, 6)
     order = np.argsort(-scores)
-    assert found.up_ids.tolist() == order[:6].tolist()
-    assert found.down_ids.tolist() == order[::-1][:6].tolist()
+    assert_ranking(found.up_ids, scores, near=1e-5)
+    assert_ranking(found.down_ids, -scores, near=1e-5)
     np.testing.assert_allclose(found.up_scores, scores[order[:6]], atol=1e-5)
     np.testing.assert_allclose(found.down_scores, scores[order[::-1][:6]], atol=1e-5)
 

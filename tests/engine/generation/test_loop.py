@@ -16,11 +16,11 @@ from engine.kv_cache.cached_pass import CachedPass
 from engine.sampling.chain import (
     SamplingSettings,
     SettingsError,
-    draw,
     final_probabilities,
     softmax,
 )
 from tests.engine.runs import END, GREEDY, WARM, ids_of, run, text_of
+from tests.near import assert_best, assert_drawn, assert_same_text
 from tests.tiny import FAMILIES
 
 # --- the same tokens as transformers, and as the loop without a cache -----------------------------
@@ -36,8 +36,9 @@ def test_greedy_is_generate_without_sampling(tiny_model, family):
             prompt, attention_mask=torch.ones_like(prompt), do_sample=False, max_new_tokens=20
         )[0, len(ids) :].tolist()
         steps = run(model, ids)
-        assert [step.id for step in steps] == expected
-        assert steps[-1].stop_reason == ("end token" if expected[-1] == END else "token budget")
+        found = [step.id for step in steps]
+        assert_same_text(model, ids, found, expected, GREEDY)
+        assert steps[-1].stop_reason == ("end token" if found[-1] == END else "token budget")
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -51,7 +52,6 @@ def test_with_cache_is_without_cache(tiny_model, family):
         with torch.inference_mode():
             whole = model.network(torch.tensor([ids[:end]]), use_cache=False).logits[0, -1].numpy()
         np.testing.assert_allclose(logits, whole, rtol=0, atol=1e-4)
-        assert logits.argmax() == whole.argmax()
         assert cached.tokens == end
 
 
@@ -67,7 +67,7 @@ def test_sampling_is_the_naive_loop(tiny_model):
             logits = model.network(torch.tensor([context])).logits[0, -1].numpy()
         final = final_probabilities(logits, WARM, context)
         assert step.u == u
-        assert step.id == draw(final, u)
+        assert_drawn(step.id, final, u)
         assert step.probability == pytest.approx(final[step.id], abs=1e-4)
         assert step.raw_probability == pytest.approx(softmax(logits)[step.id], abs=1e-4)
         context.append(step.id)
@@ -177,8 +177,8 @@ WHOLE = {"The capital of France is", "Once upon a time, in a village by the sea,
 tokens; of the others the first 5 tokens.
 
 All 20 x 64 tokens one by one take minutes on two busy cores. For the rest the definition stands
-in: one pass over a prompt and its recorded answer has every recorded token as its argmax, with a
-margin larger than cached and uncached logits may differ. To let the loop write all of them, run
+in: one pass over a prompt and its recorded answer has every recorded token as its argmax, up to a
+near tie (see tests/near.py). To let the loop write all of them, run
 `python -m scripts.record_greedy --check`.
 """
 
@@ -199,9 +199,8 @@ def test_each_recorded_token_is_the_argmax(real_model, entry):
         logits = real_model.network(
             torch.tensor([ids + tokens[:-1]]), use_cache=False, logits_to_keep=len(tokens)
         ).logits[0]
-    best = logits.topk(2)
-    assert best.indices[:, 0].tolist() == tokens
-    assert float((best.values[:, 0] - best.values[:, 1]).min()) > 2e-4
+    for token_id, row in zip(tokens, logits.numpy(), strict=True):
+        assert_best(token_id, row)
 
 
 @pytest.mark.real
@@ -209,7 +208,8 @@ def test_each_recorded_token_is_the_argmax(real_model, entry):
 def test_greedy_is_generate_on_the_default_model(real_model, entry):
     count = 64 if entry["prompt"] in WHOLE else 5
     steps = run(real_model, entry["ids"], max_new_tokens=count)
-    assert [step.id for step in steps] == entry["tokens"][:count]
+    found = [step.id for step in steps]
+    assert_same_text(real_model, entry["ids"], found, entry["tokens"][:count], GREEDY)
 
 
 @pytest.mark.real

@@ -11,6 +11,7 @@ from engine.basics.errors import EngineError
 from engine.generation.loop import generate
 from engine.guardrails.batch import write_rows
 from engine.sampling.chain import SamplingSettings
+from tests.near import assert_same_text
 
 SETTINGS = SamplingSettings(temperature=0.9, top_p=0.95)
 SEEDS = (3, 4, 5, 6)
@@ -32,7 +33,9 @@ def test_each_row_writes_what_a_run_alone_writes(tiny_model, family):
     model = tiny_model(family)
     for seed, row in zip(SEEDS, written(model), strict=True):
         alone = list(generate(model, [70, 80, 90], SETTINGS, max_new_tokens=12, seed=seed))
-        assert [step.id for step in row] == [step.id for step in alone]
+        ids, expected = ([step.id for step in steps] for steps in (row, alone))
+        u = [step.u for step in alone]
+        assert_same_text(model, [70, 80, 90], ids, expected, SETTINGS, u)
         assert "".join(step.text for step in row) == model.tokenizer.decode(
             [step.id for step in row], skip_special=True
         )

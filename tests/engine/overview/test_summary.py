@@ -17,6 +17,7 @@ from engine.overview.facts import Overview
 from engine.overview.summary import _last_rows, summarise, telling_head
 from engine.sampling.chain import SamplingSettings, draw, run_chain
 from engine.tracing.trace import trace
+from tests.near import LOGITS, SHARES, assert_best, assert_drawn, assert_ranking, assert_same_text
 from tests.tiny import FAMILIES
 
 PROMPT = "Why is the sky blue? Why is the sea"
@@ -46,15 +47,23 @@ def test_facts_agree_with_the_trace(passed, family):
         facts.head.pattern, pattern[facts.head.first :, facts.head.first :], atol=1e-4
     )
     assert facts.head.weight == pytest.approx(float(pattern[-1, facts.head.reads]), abs=1e-5)
-    assert facts.head.reads == 1 + int(pattern[-1, 1:].argmax())
+    assert facts.head.reads > 0
+    assert_best(facts.head.reads - 1, pattern[-1, 1:], near=1e-5)
     norms = np.linalg.norm(seen.resid_post[-1][-1])
     assert facts.residual_norms[-1] == pytest.approx(float(norms), abs=2e-3)
     assert len(facts.residual_norms) == seen.architecture.layers + 1
     assert facts.cache.bytes == 4 * (seen.k[:, :, :count].size + seen.v[:, :, :count].size)
     assert facts.lens[-1].layers == seen.architecture.layers
-    assert facts.lens[-1].id == facts.candidates[0].id == int(seen.logits.argmax())
+    assert_best(facts.lens[-1].id, seen.logits)
+    assert_best(facts.candidates[0].id, seen.logits)
     for fact in facts.lens:
-        assert fact.id == int(lens(seen, fact.layers, -1, top=1).ids[0])
+        assert_read(fact.id, seen, fact.layers)
+
+
+def assert_read(token_id, seen, layers):
+    """The lens reads this token best after so many layers, or nearly so."""
+    every = lens(seen, layers, -1, top=seen.architecture.vocabulary)
+    assert every.logits[list(every.ids).index(token_id)] >= every.logits[0] - LOGITS
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -158,25 +167,34 @@ def test_reading_a_recording_loads_no_torch():
 
 @pytest.mark.real
 def test_the_recording_is_what_the_engine_gives(real_model):
-    recorded = recorded_run()
-    ids = [token.id for token in real_model.tokenizer.encode(recorded[0].text, add_bos=True)]
-    fresh = summarise(
-        real_model, trace(real_model, ids), SETTINGS, uniforms(SEED, 1)[0], prompt_tokens=len(ids)
-    )
+    recorded, u = recorded_run()[0], uniforms(SEED, 1)[0]
+    ids = [token.id for token in real_model.tokenizer.encode(recorded.text, add_bos=True)]
+    seen = trace(real_model, ids)
+    head = (recorded.head.layer, recorded.head.head)
+    fresh = summarise(real_model, seen, SETTINGS, u, prompt_tokens=len(ids), head=head)
 
-    assert telling_head(trace(real_model, ids)) == (fresh.head.layer, fresh.head.head)
-    assert without_measures(fresh) == without_measures(recorded[0])
-    for mine, theirs in zip(measures(fresh), measures(recorded[0]), strict=True):
+    assert telling_head(seen) == head  # the next best head is 17 % less telling
+    assert without_measures(fresh) == without_measures(recorded)
+    for mine, theirs in zip(measures(fresh), measures(recorded), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=2e-3)
+    # Which tokens are best, and in which order, may change between near ties.
+    for fact in recorded.lens:
+        assert_read(fact.id, seen, fact.layers)
+    assert_ranking([fact.id for fact in recorded.candidates], seen.logits)
+    last = run_chain(seen.logits, SETTINGS, seen.ids)[-1].probabilities
+    assert_drawn(recorded.sampling.drawn.id, last, u)
+    segments = [part.id for part in recorded.sampling.segments]
+    assert_ranking(sorted(segments, key=lambda i: -last[i]), last, near=SHARES)
 
 
 @pytest.mark.real
 def test_the_recorded_tokens_are_what_generate_writes(real_model):
-    recorded = recorded_run()
+    recorded = recorded_run()[:4]
     ids = [token.id for token in recorded[0].tokens]
-    run = generate(real_model, ids, SETTINGS, max_new_tokens=4, seed=SEED)
-
-    assert [step.id for step in run] == [step.sampling.drawn.id for step in recorded[:4]]
+    run = list(generate(real_model, ids, SETTINGS, max_new_tokens=4, seed=SEED))
+    expected = [step.sampling.drawn.id for step in recorded]
+    u = uniforms(SEED, 4)
+    assert_same_text(real_model, ids, [step.id for step in run], expected, SETTINGS, u)
 
 
 def measures(facts):
@@ -186,10 +204,11 @@ def measures(facts):
         facts.position.angles,
         facts.head.pattern,
         facts.residual_norms,
+        facts.head.weight,
         [fact.probability for fact in facts.lens],
         [fact.logit for fact in facts.candidates],
         [fact.probability for fact in facts.candidates],
-        [(part.start, part.end) for part in (*facts.sampling.segments, facts.sampling.drawn)],
+        [part.end - part.start for part in facts.sampling.segments],
     ]
 
 
@@ -202,9 +221,6 @@ def without_measures(facts):
         facts.architecture,
         facts.cache,
         replace(facts.head, pattern=(), weight=0.0),
-        [(fact.layers, fact.id, fact.data) for fact in facts.lens],
-        [(fact.id, fact.data) for fact in facts.candidates],
-        (facts.sampling.u, facts.sampling.survivors, facts.sampling.drawn.id),
-        [part.id for part in facts.sampling.segments],
-        facts.detokenizer,
+        [fact.layers for fact in facts.lens],
+        (facts.sampling.u, facts.sampling.temperature, facts.sampling.steps),
     )

@@ -1,10 +1,10 @@
 """Every step, and chains of them, against transformers' own processors on random logits.
 
-Steps that only multiply, divide or compare logits must agree bit for bit. Steps that look at
-probabilities must keep the same tokens, except where the decision itself is closer than float32
-can tell: torch's softmax over 49,152 logits is off by up to 2e-6, because it adds up in float32,
-and ours adds up in float64. `CLOSE` is that allowance, and a difference counts as explained only if
-the exact (float64) value of what is compared lies that near to the limit.
+Steps that only multiply, divide or compare logits must agree to the last digits (`DIGITS`). Steps
+that look at probabilities must keep the same tokens, except where the decision itself is closer
+than float32 can tell: torch's softmax over 49,152 logits is off by up to 2e-6, because it adds up
+in float32, and ours adds up in float64. `CLOSE` is that allowance, and a difference counts as
+explained only if the exact (float64) value of what is compared lies that near to the limit.
 """
 
 import numpy as np
@@ -32,6 +32,7 @@ from engine.sampling.chain import (
 )
 
 CLOSE = 4e-6
+DIGITS = 3e-7  # relative: two or three steps of float32, once in numpy and once in torch
 
 quick = settings(
     max_examples=60,
@@ -116,9 +117,14 @@ def typical_is_close(row, mass):
 CLOSE_CALLS = {"top_p": top_p_is_close, "min_p": min_p_is_close, "typical_p": typical_is_close}
 
 
+def assert_same(ours, theirs):
+    """The same logits to the last digits, and the same ones removed."""
+    np.testing.assert_allclose(ours, theirs, rtol=DIGITS, atol=0)
+
+
 def assert_same_but_for_ties(ours, theirs):
     """Same multiset of logits; which of several equal ones is kept may differ (top-p)."""
-    np.testing.assert_array_equal(np.sort(ours), np.sort(theirs))
+    assert_same(np.sort(ours), np.sort(theirs))
     differing = ours != theirs
     if differing.any():
         values = np.concatenate([ours[differing], theirs[differing]])
@@ -131,7 +137,7 @@ def test_repetition_penalty(row, numbers, penalty):
     ids = [number % len(row) for number in numbers]
     stage = stage_of(row, ids, repetition_penalty=penalty)
     expected = reference(RepetitionPenaltyLogitsProcessor(penalty), row, ids) if ids else row
-    np.testing.assert_array_equal(stage.logits, expected)
+    assert_same(stage.logits, expected)
 
 
 @quick
@@ -140,21 +146,21 @@ def test_logit_bias(row, biases):
     bias = {number % len(row): value for number, value in biases.items()}
     processor = SequenceBiasLogitsProcessor([[[key], value] for key, value in bias.items()])
     stage = stage_of(row, logit_bias=bias)
-    np.testing.assert_array_equal(stage.logits, reference(processor, row, [0]))
+    assert_same(stage.logits, reference(processor, row, [0]))
 
 
 @quick
 @given(logit_rows(), temperatures.filter(lambda x: x != 1))
 def test_temperature(row, value):
     stage = stage_of(row, temperature=value)
-    np.testing.assert_array_equal(stage.logits, reference(TemperatureLogitsWarper(value), row))
+    assert_same(stage.logits, reference(TemperatureLogitsWarper(value), row))
 
 
 @quick
 @given(logit_rows(), ks)
 def test_top_k(row, k):
     stage = stage_of(row, top_k=k)
-    np.testing.assert_array_equal(stage.logits, reference(TopKLogitsWarper(k), row))
+    assert_same(stage.logits, reference(TopKLogitsWarper(k), row))
 
 
 @quick
@@ -190,7 +196,7 @@ def test_typical(row, mass):
     expected = reference(TypicalLogitsWarper(mass), row)
     if not typical_is_close(row, mass):
         event("compared")
-        np.testing.assert_array_equal(stage.logits, expected)
+        assert_same(stage.logits, expected)
     assert exact_probabilities(row)[stage.kept].sum() >= mass - CLOSE
 
 
@@ -236,7 +242,7 @@ def test_the_whole_chain(row, numbers, values, order):
     probabilities = torch.tensor(expected).softmax(-1).numpy()
     last = stages[-1]
     # Ties at the edge of top-p may go to other ids, so values are compared in sorted order.
-    np.testing.assert_array_equal(np.sort(last.logits), np.sort(expected))
+    assert_same(np.sort(last.logits), np.sort(expected))
     np.testing.assert_allclose(
         np.sort(last.probabilities), np.sort(probabilities), rtol=0, atol=CLOSE
     )
@@ -270,4 +276,4 @@ def test_a_realistic_row_has_no_close_call(seed):
             MinPLogitsWarper(0.05),
         ]
     )
-    np.testing.assert_array_equal(last.logits, reference(chain, row, [1, 2, 3]))
+    assert_same(last.logits, reference(chain, row, [1, 2, 3]))

@@ -21,7 +21,7 @@ def test_a_temperature_sweep_is_the_chain_at_each_temperature():
         sweep.probabilities, sweep.entropy_bits, (0.05, 1.0, 3.0), strict=True
     ):
         final = final_probabilities(logits, SamplingSettings(temperature=temperature))
-        np.testing.assert_array_equal(row, final[sweep.ids])
+        np.testing.assert_allclose(row, final[sweep.ids], rtol=1e-6, atol=0)
         assert bits == pytest.approx(entropy_bits(final))
     assert (np.diff(sweep.entropy_bits) > 0).all()
 

@@ -20,6 +20,7 @@ from engine.speculative.distilled import (
 )
 from engine.speculative.loop import speculate
 from tests.engine.runs import GREEDY, WARM, ids_of
+from tests.near import assert_drawn, assert_same_text
 
 CUT = 100
 HELD_OUT = (
@@ -115,9 +116,12 @@ def test_rejected_guesses_are_forgotten(tiny_model):
     again = draft.propose(longer, 3, WARM, random_numbers(2))
     fresh, _ = followed(model, parts, longer)
     expected = fresh.propose(longer, 3, WARM, random_numbers(2))
-    assert [one.id for one in again] == [one.id for one in expected]
+    uniform = random_numbers(2)
     for one, other in zip(again, expected, strict=True):
         np.testing.assert_allclose(one.q, other.q, rtol=0, atol=1e-4)
+        assert_drawn(one.id, other.q, uniform())
+        if one.id != other.id:
+            break  # a near tie: what follows has another context
 
 
 def test_it_stops_after_an_end_token(tiny_model):
@@ -138,7 +142,8 @@ def test_greedy_is_plain_greedy(tiny_model, prompt):
     for k in (1, 4):
         draft = DistilledDraft(model, parts)
         rounds = list(speculate(model, draft, ids, GREEDY, k=k, max_new_tokens=24, seed=0))
-        assert [token for part in rounds for token in part.ids] == plain
+        found = [token for part in rounds for token in part.ids]
+        assert_same_text(model, ids, found, plain, GREEDY)
         assert rounds[0].source == "drawn"  # the target has read nothing yet
         assert all(len(part.proposed) >= 1 for part in rounds[1:-1])
 
