@@ -1,1 +1,1 @@
-"""Attention patterns of all heads, and one head step by step."""
+"""The attention patterns of all heads, and one head step by step."""

@@ -1,9 +1,9 @@
-"""Attention, one head, step by step: from the queries to what the head adds to the stream.
+"""One attention head, step by step: from its queries to what it adds to the residual stream.
 
     resid_pre -> norm -> q, k, v -> position encoding -> q·k -> scale -> causal mask -> softmax
               -> pattern -> pattern @ v -> W_O -> the head's part of attn_out
 
-Each step is a matrix of the pass itself, so that it can be looked at by itself.
+Every step comes from the traced pass, and each can be shown by itself.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class HeadSteps(Result):
     softcap: float | None
     """The bound c of `c·tanh(score/c)` (Gemma 2), or None."""
     masked: Array
-    """`scaled`, −inf where the mask forbids, `[T, S]`."""
+    """`scaled`, with −inf where the mask forbids reading, `[T, S]`."""
     pattern: Array
-    """Its softmax, `[T, S]`; each row sums to 1."""
+    """The softmax of `masked`, `[T, S]`; each row sums to 1."""
     v: Array
     """Values, `[S, K]`."""
     mixed: Array
@@ -64,7 +64,7 @@ def head_steps(trace: Trace, layer: int, head: int) -> HeadSteps:
     """Return every step of one head.
 
     Args:
-        trace: The traced pass. Of an edited pass the steps are those before a knock-out.
+        trace: The traced pass; of an edited pass, the steps are those before the knock-out.
         layer: The layer.
         head: The query head.
 

@@ -1,7 +1,7 @@
-"""Attention: which earlier tokens does each token read, and what does the KV cache keep?
+"""Attention patterns of a trace: one cell as a sum, the kind of each head, small pictures of all.
 
-All functions read one trace. A head's pattern says where it reads from; it does not say why, nor
-how much what it reads matters for the answer.
+A head's pattern says which earlier tokens each token reads. It does not say why, nor how much what
+is read matters for the answer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ScoreTerms(Table):
-    """One cell of a head's pattern, spelled out as a sum."""
+    """One cell of a head's pattern: how its score comes about, term by term."""
 
     columns = ("q", "k", "products")
     axes = ("entry",)
@@ -46,16 +46,16 @@ class ScoreTerms(Table):
     softcap: float | None
     """The bound c of `c·tanh(score/c)` (Gemma 2), or None."""
     score: float
-    """`dot · scale`, bounded where there is a softcap: what the softmax gets unless masked."""
+    """`dot · scale`, bounded if there is a softcap: the input of the softmax unless masked."""
     masked: bool
-    """Whether the mask hides the key: it comes later, or too long before a sliding window."""
+    """Whether the mask hides the key, because it comes later or before the sliding window."""
     probability: float
     """The cell of the pattern; 0 where masked."""
 
 
 @dataclass(frozen=True, eq=False)
 class HeadScores(Table):
-    """What kind of reader each head is on this prompt; `[L, H]`, shares of attention, 0 to 1."""
+    """How much each head reads in known ways: `[L, H]`, shares of attention from 0 to 1."""
 
     columns = ("previous", "first", "same", "induction")
     axes = ("layer", "head")
@@ -63,16 +63,16 @@ class HeadScores(Table):
     previous: Array
     """Mean over all but the first query: attention on the token just before."""
     first: Array
-    """Mean over all but the first query: attention on the first token (attention sink)."""
+    """Mean over all but the first query: attention on the first token (an attention sink)."""
     same: Array
     """Mean over queries whose token occurred before: attention on those earlier occurrences."""
     induction: Array
     """Mean over queries whose token occurred before and was followed by something: attention on the
     tokens that followed. Source: Olsson et al., In-context Learning and Induction Heads (2022)."""
     repeats: int
-    """How many queries `same` is a mean over; with none it is 0."""
+    """How many queries `same` is a mean over; if none, `same` is 0."""
     followed: int
-    """How many queries `induction` is a mean over; with none it is 0."""
+    """How many queries `induction` is a mean over; if none, `induction` is 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,14 +81,14 @@ class PatternOverview(Result):
 
     maps: npt.NDArray[np.uint8]
     """`[L, H, n, n]`, 0 to 255 for 0 to 1: how much of its attention a query of the row's tokens
-    gives to the column's tokens, on average. Every row sums to 255, up to rounding; without the
-    first token the first one is less, because that token has nothing else to read."""
+    gives to the column's tokens, on average. Every row sums to 255, up to rounding. If the first
+    token is left out, the first row sums to less, because that token has nothing else to read."""
     edges: Ids
     """`[n+1]`: row and column i stand for the tokens `edges[i]` to `edges[i+1] - 1`."""
 
 
 def score_terms(trace: Trace, layer: int, head: int, query: int, key: int) -> ScoreTerms:
-    """Spell out how much one token reads another, in one head.
+    """Return the terms of how much one token reads another in one head.
 
     Args:
         trace: The traced pass.
@@ -133,8 +133,8 @@ def without_first_token(pattern: Array) -> Array:
         pattern: `[..., T, S]`.
 
     Returns:
-        The same shape. The first query reads nothing but the first token, so its row is all zeros,
-        as is any row that gives the rest nothing at all.
+        The same shape. The first query reads only the first token, so its row is all zeros; so is
+        any other row that gives the rest nothing at all.
     """
     rest = np.array(pattern, dtype=np.float32)
     rest[..., 0] = 0.0
@@ -143,7 +143,7 @@ def without_first_token(pattern: Array) -> Array:
 
 
 def head_scores(trace: Trace) -> HeadScores:
-    """Score every head on this prompt as a reader of a known kind."""
+    """Measure how much every head reads in each known way on this prompt."""
     readers = _readers(trace.ids)
     shape = (trace.architecture.layers, trace.architecture.heads)
     means = {name: np.zeros(shape, dtype=np.float32) for name in readers}
@@ -164,15 +164,15 @@ def head_scores(trace: Trace) -> HeadScores:
 
 
 def overview(trace: Trace, size: int = 32, *, without_first: bool = False) -> PatternOverview:
-    """Shrink all heads' patterns to `size` by `size` at most, one layer at a time.
+    """Shrink all heads' patterns to at most `size` by `size`, one layer at a time.
 
-    Neighbouring queries are averaged and neighbouring keys added up, so a row stays a share of
-    attention: nothing is lost and a thin diagonal doesn't fade.
+    Neighbouring queries are averaged and neighbouring keys added up, so the values stay shares of
+    attention: nothing is lost, and a thin diagonal does not fade.
 
     Args:
         trace: The traced pass.
         size: Most rows and columns of a picture.
-        without_first: Leave out the first token and share its part out among the others.
+        without_first: Leave out the first token and scale the rest of each row to sum to 1.
     """
     tokens, count = len(trace.ids), max(1, min(size, len(trace.ids)))
     edges = np.linspace(0, tokens, count + 1).round().astype(np.int64)
@@ -201,7 +201,7 @@ def _score_row(trace: Trace, layer: int, head: int, query: int) -> npt.NDArray[n
 def _readers(
     ids: Sequence[int],
 ) -> dict[str, tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
-    """Return for each kind of reader the cells that it would read `[T, S]`, and the queries [T]."""
+    """Return per kind of head the cells that it would read `[T, S]` and its queries `[T]`."""
     tokens = np.asarray(ids)
     count = len(tokens)
     later = np.arange(count) > 0

@@ -1,9 +1,9 @@
-"""Order: what two orders of the same words change, with position and without.
+"""Compare two orders of the same tokens, with position encoding and with position turned off.
 
-Attention by itself is a weighted sum over a set, and a sum does not know the order of its terms.
-So in the first layer, with position turned off, the last token gets the same from any order of the
-tokens before it. What still leaks order afterwards is the causal mask: in the second layer the
-earlier tokens already differ, because each has seen other tokens before it.
+Attention by itself is a weighted sum over a set, and a sum does not depend on the order of its
+terms. So with position turned off, the first layer gives the last token the same for any order of
+the tokens before it. From the second layer on the causal mask still reveals order: the earlier
+tokens already differ, because each of them has read other tokens before it.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class OrderEffect(Result):
-    """How far the model is from telling two orders apart, at the last token."""
+    """How much the last token's results differ between two orders."""
 
     differences: Array
-    """`[L]`: by layer, ‖attn_out of one − of the other‖ / ‖attn_out of the first‖; 0 the same."""
+    """`[L]`: per layer ‖attn_out of the first − of the second‖ / ‖attn_out of the first‖; 0 if both
+    are the same."""
     distance: float
-    """Total variation distance of the two next-token distributions: half of the sum of all
-    differences, 0 the same, 1 nothing in common."""
+    """Total variation distance of the two next-token distributions: half of the sum of all absolute
+    differences; 0 if they are the same, 1 if they have nothing in common."""
     first_top: int
     """The most probable next token after the first order."""
     first_probability: float
@@ -49,10 +50,10 @@ class OrderComparison(Result):
     """Two orders of some tokens, with the model's own positions and with position off."""
 
     same_tokens: bool
-    """Whether both have the same tokens, in any order, and end in the same one: only then is the
-    first layer blind without positions."""
+    """Whether both have the same tokens, in any order, and the same last token: only then can the
+    first layer not tell them apart without positions."""
     only_first: tuple[int, ...]
-    """Ids that the first has and the second lacks, each as often as it does."""
+    """Ids that the first has and the second lacks, each as often as it is missing."""
     only_second: tuple[int, ...]
     with_position: OrderEffect
     without_position: OrderEffect
@@ -61,7 +62,7 @@ class OrderComparison(Result):
 def compare(
     model: LanguageModel, first_ids: Sequence[int], second_ids: Sequence[int]
 ) -> OrderComparison:
-    """Run both orders twice and compare what their last token gets.
+    """Run both orders with and without position, and compare what their last token gets.
 
     Args:
         model: The model.

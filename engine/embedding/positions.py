@@ -1,7 +1,7 @@
-"""Positions: the other ways to say where a token stands, beside RoPE (`engine.embedding.rope`).
+"""Sinusoidal and learned positions, the alternatives to RoPE (`engine.embedding.rope`).
 
-Sinusoidal: a fixed wave for each entry is added to the embedding. Learned: a second table, one row
-a position, is added to the embedding. Sources: Vaswani et al., Attention Is All You Need (2017);
+Sinusoidal: a fixed wave per entry is added to the embedding. Learned: a row of a second table, one
+per position, is added to the embedding. Sources: Vaswani et al., Attention Is All You Need (2017);
 Radford et al., GPT-2 (2019).
 """
 

@@ -1,11 +1,11 @@
-"""RoPE: how the model knows the order of its tokens.
+"""RoPE, rotary position encoding: speeds, angles, rotation, and scores at other positions.
 
-Queries and keys are turned, pair of numbers by pair of numbers, by an angle that grows with the
-position. Each pair has a speed of its own: the first turns fast, the last hardly at all. A product
-of a turned query and a turned key depends on how far apart they stand, and not on where.
+The entries of queries and keys are turned in pairs by an angle that grows with the position. Each
+pair has its own speed: the first turns fast, the last hardly at all. The product of a turned query
+and a turned key depends on how far apart their tokens are, and not on where they are.
 Source: Su et al., RoFormer (2021); pairs (i, i + R/2) as in GPT-NeoX and Llama's transformers port.
 
-R is the number of entries of a head that are rotated: all K of them in most families, a part in
+R is the number of entries of a head that are rotated: all K of them in most families, fewer in
 GPT-NeoX or Phi.
 """
 
@@ -31,17 +31,17 @@ Pairing = Literal["halves", "neighbours"]
 
 
 PROBE = 4
-"""How many tokens are enough to see which entries a model turns together."""
+"""A pass over this many tokens is enough to see which entries a model turns together."""
 
 
 @dataclass(frozen=True)
 class RotatedPairs(Result):
-    """Which entries of a query or key are turned together."""
+    """How many pairs of entries a model turns, and which entries make a pair."""
 
     count: int
     """R/2, how many pairs there are."""
     pairing: Pairing | None
-    """None where the model turns in neither of the two ways."""
+    """None if the model uses neither of the two ways."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class RopeHead(Result):
     k: Array
     """`[T, K]`, after."""
     speeds: Array
-    """Radians a token of each pair, `[R/2]`."""
+    """Radians per token of each pair, `[R/2]`."""
     pairing: Pairing
     scale: float
     """Factor on `q·k`."""
@@ -74,9 +74,9 @@ class RopeHead(Result):
         return frozen(np.stack(halves, axis=-1))
 
     def scores(self, query: int, key: int, at_query: Sequence[int], at_key: Sequence[int]) -> Array:
-        """Return what `q·k · scale` would be if the two tokens stood elsewhere, `[N]`.
+        """Return what `q·k · scale` would be if the two tokens were at other positions, `[N]`.
 
-        Only their positions are moved; their vectors stay those of this prompt.
+        Only the positions change; the vectors stay those of this prompt.
 
         Args:
             query: The token whose query it is.
@@ -98,7 +98,7 @@ class RopeHead(Result):
 
 
 def head_view(trace: Trace, layer: int, head: int) -> RopeHead:
-    """Return one head's queries and keys before and after RoPE; takes a replay of its layer.
+    """Return one head's queries and keys before and after RoPE; this replays its layer.
 
     Raises:
         EngineError: The model has no RoPE, or there is no such layer or head.
@@ -114,7 +114,7 @@ def head_view(trace: Trace, layer: int, head: int) -> RopeHead:
         q=trace.q[layer, head],
         k=trace.k[layer, group],
         speeds=own_speeds,
-        # A single token at position 0 is not turned, so it can't tell the two apart.
+        # A single token at position 0 is not turned, so it shows no pairing.
         pairing=pairing(trace) or rotated_pairs(trace.model).pairing or "halves",
         scale=trace.scales[layer],
     )
@@ -143,7 +143,7 @@ def mean_score_by_distance(trace: Trace, layer: int, head: int) -> tuple[Array, 
 def speeds(model: LanguageModel) -> Array:
     """Return by how many radians each pair turns from one token to the next, `[R/2]`.
 
-    They are the running model's own, any scaling for long contexts included; without it pair i
+    They are the loaded model's own, with any scaling for long contexts; without scaling, pair i
     turns by `theta ** (-2i/R)`.
 
     Raises:
@@ -169,7 +169,7 @@ def angles(model: LanguageModel, positions: Sequence[int]) -> Array:
 
 
 def wavelengths(model: LanguageModel) -> Array:
-    """Return after how many tokens each pair has turned once around, `[R/2]`.
+    """Return after how many tokens each pair has made one full turn, `[R/2]`.
 
     Raises:
         EngineError: The model has no RoPE.
@@ -178,11 +178,11 @@ def wavelengths(model: LanguageModel) -> Array:
 
 
 def rotate(vector: Array, angle: Array, pairing: Pairing = "halves") -> Array:
-    """Turn a query or key, the plain way.
+    """Turn a query or key by the definition of RoPE.
 
     Args:
         vector: `[..., K]`; entries from R on stay as they are.
-        angle: Radians by pair, `[..., R/2]`.
+        angle: Radians per pair, `[..., R/2]`.
         pairing: "halves" turns entries (i, i + R/2) together, "neighbours" (2i, 2i + 1).
 
     Returns:
@@ -199,11 +199,11 @@ def rotate(vector: Array, angle: Array, pairing: Pairing = "halves") -> Array:
 
 
 def pairing(trace: Trace) -> Pairing | None:
-    """Find out which entries this model turns together, by turning its own queries both ways.
+    """Find out which entries a model turns together, by turning a pass's queries in both ways.
 
     Returns:
-        The pairing, or None where neither gives the queries that the model used, as with one token
-        or position turned off, where nothing is turned.
+        The pairing, or None if neither way gives the queries that the model used. That is also so
+        where nothing is turned: with a single token, or with position turned off.
 
     Raises:
         EngineError: The model has no RoPE.
@@ -220,7 +220,7 @@ def pairing(trace: Trace) -> Pairing | None:
 
 
 def rotated_pairs(model: LanguageModel) -> RotatedPairs:
-    """Find out which entries a model turns together, from a pass over a few tokens of its own.
+    """Find out which entries a model turns together, from a pass over a few tokens.
 
     Raises:
         EngineError: The model has no RoPE.

@@ -1,7 +1,7 @@
-"""Embedding: how numbers become vectors.
+"""The embedding table: a token's row, its nearest neighbours, cosines, and a map of rows.
 
-Every token of the vocabulary has one row of a learned table. The row knows nothing of the sentence;
-that tokens with like meanings have like rows is all that training has put there.
+Every token of the vocabulary has one row of a learned table. The row does not depend on the
+sentence; training has only made the rows of tokens with similar meanings similar.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Neighbours(Table):
-    """The tokens whose rows point most nearly in the same direction, nearest first."""
+    """The tokens whose rows have the most similar direction, nearest first."""
 
     columns = ("ids", "cosines")
 
     ids: Ids
     """`[n]`."""
     cosines: Array
-    """`[n]`, cosine of the angle between the rows: 1 the same direction, 0 unrelated."""
+    """`[n]`, cosine of the angle between the rows: 1 for the same direction, 0 for unrelated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class EmbeddingMap(Table):
     columns = ("ids", "asked", "points")
 
     ids: Ids
-    """`[N]`: the tokens asked for, then their neighbours; each once."""
+    """`[N]`: the tokens asked for, then their neighbours; each token once."""
     asked: npt.NDArray[np.bool_]
     """`[N]`, True for the tokens asked for."""
     points: Array
@@ -55,7 +55,9 @@ class EmbeddingMap(Table):
 
 
 def row(model: LanguageModel, token_id: int) -> Array:
-    """Return one token's row of the table, `[D]`; Gemma multiplies it by √D before the first block.
+    """Return one token's row of the table, `[D]`.
+
+    Gemma multiplies it by √D before the first block.
 
     Raises:
         EngineError: There is no such token.
@@ -104,7 +106,7 @@ def pca_map(model: LanguageModel, ids: Sequence[int], neighbours: int = 5) -> Em
 
 
 def _near(model: LanguageModel, ids: Sequence[int], count: int) -> list[int]:
-    """Return the nearest `count` tokens of each of some tokens, one token's after another's."""
+    """Return the `count` nearest tokens of each given token, as one list in their order."""
     if count < 1:
         return []
     cosines_NV = _cosines(model, _rows(model, ids))

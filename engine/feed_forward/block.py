@@ -1,4 +1,4 @@
-"""One block on one token: residual in, norm, attention, add, norm, feed-forward, add, out.
+"""One block on one token: stream in, norm, attention, add, norm, feed-forward, add, stream out.
 
 In a parallel block (GPT-NeoX) both parts read the same input and are added together.
 """
@@ -25,18 +25,18 @@ class BlockRun(Result):
     parallel: bool
     resid_pre: Array
     attention_norm: NormSteps | None
-    """The norm before attention; None where attention reads the stream as it is."""
+    """The norm before attention; None if attention reads the stream as it is."""
     attn_out: Array
     resid_mid: Array
-    """`resid_pre + attn_out`; in a parallel block nothing reads it."""
+    """`resid_pre + attn_out`; in a parallel block no part reads it."""
     mlp_norm: NormSteps | None
-    """The norm before the feed-forward network; None where there is none."""
+    """The norm before the feed-forward network; None if there is none."""
     mlp_out: Array
     resid_post: Array
 
 
 def block_run(trace: Trace, layer: int, position: int) -> BlockRun:
-    """Show one block at work on one token.
+    """Return every vector of one block on one token.
 
     Args:
         trace: The traced pass.

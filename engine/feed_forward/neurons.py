@@ -1,9 +1,9 @@
-"""Feed-forward and residual stream: what does a block add, and when does the answer appear?
+"""The neurons of feed-forward networks, and the lengths and directions of the residual stream.
 
-Every token goes through the feed-forward network by itself. A matrix reads F numbers from its
-vector, the activation function decides which of them count (in gated networks they then multiply a
-second reading), and each of these F neurons adds its own fixed vector, a row of the last matrix, to
-the residual stream, as strongly as it is active.
+Every token goes through the feed-forward network by itself. A matrix computes F numbers from its
+vector, the activation function decides how much each of them counts (in gated networks it is then
+multiplied by a second set of F numbers), and each of these F neurons adds its own fixed vector, a
+row of the last matrix, to the residual stream, in proportion to its activation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TokenNeurons(Table):
-    """One layer's neurons on one token, with the steps that made them; all `[F]` but `added`."""
+    """One layer's neurons on one token, with the steps to them; all are `[F]` except `added`."""
 
     columns = ("gate", "activated", "neurons", "strength")
     axes = ("neuron",)
@@ -37,31 +37,32 @@ class TokenNeurons(Table):
     layer: int
     position: int
     gate: Array
-    """What the activation function is given."""
+    """The input of the activation function."""
     activated: Array
-    """What it makes of that."""
+    """Its output."""
     up: Array | None
-    """What a gated network multiplies by; None where there is no gate (GPT-2)."""
+    """What a gated network multiplies by; None if there is no gate (GPT-2)."""
     neurons: Array
-    """`activated * up`, or `activated`: what the last matrix reads."""
+    """`activated * up`, or `activated` without a gate: the input of the last matrix."""
     strength: Array
-    """`|neuron| · ‖its row‖`: the length of what the neuron adds."""
+    """`|neuron| · ‖its row‖`: the length of the vector that the neuron adds."""
     added: Array
-    """The sum of what all neurons add, with the bias, `[D]`; before Gemma 2's norm after it."""
+    """The sum of what all neurons add, with the bias, `[D]`; before the norm that follows in Gemma
+    2."""
 
 
 @dataclass(frozen=True, eq=False)
 class NeuronTokens(Table):
-    """What a neuron's row says by itself: the tokens whose scores it pushes most."""
+    """The tokens whose scores a neuron's row raises and lowers most, by itself."""
 
     columns = ("up_ids", "up_scores", "down_ids", "down_scores")
 
     up_ids: Ids
-    """`[n]`, pushed up when the neuron is positive, most first."""
+    """`[n]`, raised when the neuron is positive, most first."""
     up_scores: Array
     """`[n]`, the row times the token's row of the LM head."""
     down_ids: Ids
-    """`[n]`, pushed down when the neuron is positive, most first."""
+    """`[n]`, lowered when the neuron is positive, most first."""
     down_scores: Array
     """`[n]`."""
 
@@ -79,7 +80,7 @@ class ResidualNorms(Result):
 
 
 def token_neurons(trace: Trace, layer: int, position: int) -> TokenNeurons:
-    """Show one layer's feed-forward network at work on one token.
+    """Return one layer's neurons on one token.
 
     Args:
         trace: The traced pass.
@@ -111,15 +112,15 @@ def token_neurons(trace: Trace, layer: int, position: int) -> TokenNeurons:
 
 
 def strongest(neurons: TokenNeurons, n: int) -> Ids:
-    """Return the numbers of the n neurons that add most to the residual stream, strongest first."""
+    """Return the indices of the n neurons that add most to the residual stream, strongest first."""
     return largest(neurons.strength, n)
 
 
 def neuron_tokens(model: LanguageModel, layer: int, neuron: int, n: int = 10) -> NeuronTokens:
-    """Read a neuron's row through the LM head: which tokens does it push up and down?
+    """Read a neuron's row through the LM head: which tokens does it raise and lower?
 
-    The row is multiplied by the head as it stands. What comes between, later blocks and the final
-    norm, is left out, so it says which way the neuron pushes and not by how much the logits change.
+    The row is multiplied by the head directly. Later blocks and the final norm, which come between,
+    are left out, so this says which way the neuron pushes and not by how much the logits change.
     Source: Geva et al., Transformer Feed-Forward Layers Build Predictions (2022).
 
     Args:

@@ -1,4 +1,4 @@
-"""The decode loop, stop strings, branches, beam search, export and streaming."""
+"""The loop that writes text; stop strings, branches, beam search, export, streaming."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING

@@ -1,12 +1,13 @@
-"""Output, beam search: several continuations at once, the best whole one wins.
+"""Beam search: keep several continuations open at once; the best finished one wins.
 
 At every step each open continuation (beam) is extended by every token; the `width` best sums of
 log-probabilities stay open, and those that end go among the finished ones. Nothing is drawn.
 
-Sequences and scores are those of transformers' `generate(num_beams=width, early_stopping=False)`,
-whose rules are kept: twice the width (or more, with several end tokens) of candidates are looked
-at; only an end among the best `width` of them counts as finished; a finished score is its sum over
-`length ** length_penalty`; the search stops when no open beam can beat the worst finished one.
+Sequences and scores equal those of transformers' `generate(num_beams=width, early_stopping=False)`,
+whose rules are kept: per step it looks at twice `width` candidates (more with several end tokens);
+only an end among the best `width` of them counts as finished; the score of a finished continuation
+is its sum divided by `length ** length_penalty`; the search stops when no open beam can beat the
+worst finished one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MAX_WIDTH = 8
 
 @dataclass(frozen=True)
 class BeamNode(Result):
-    """One continuation that was looked at: a token after its parent's."""
+    """One continuation that was looked at: one more token after its parent."""
 
     index: int
     """Place in `BeamTree.nodes`."""
@@ -45,8 +46,8 @@ class BeamNode(Result):
     total: float
     """The sum of the log-probabilities from the prompt to here."""
     state: State
-    """kept: goes on; dropped: others were better; finished: ends here and counts; ended too low:
-    ends here, but was not among the best, so it does not count."""
+    """kept: it stays open; dropped: others were better; finished: it ends here and counts; ended
+    too low: it ends here but was not among the best, so it does not count."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,9 @@ class BeamHypothesis(Result):
     total: float
     """The sum of its log-probabilities."""
     score: float
-    """`total / length ** length_penalty`: what decides."""
+    """`total / length ** length_penalty`; the highest wins."""
     ended: bool
-    """Whether it ends with an end token, and not only because the budget did."""
+    """Whether it ends with an end token; False if it ends because the budget is used up."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def beam_search(
         length_penalty: 0 compares the sums, 1 the mean per token; above 1 favours long ones, below
             0 short ones.
         progress: Told the depth after each step.
-        cancelled: Asked before each step; true ends the search with what is finished by then.
+        cancelled: Asked before each step; true ends the search with what is finished so far.
 
     Raises:
         EngineError: No tokens, no room for the answer, or a number out of range.
@@ -197,7 +198,7 @@ class _Search:
     def _add(
         self, row: int, token: int, log_prob: float, total: float, ends: bool, rank: int
     ) -> int:
-        """Write one candidate down; if it ends among the best, it is finished."""
+        """Record one candidate; if it ends and is among the best, it counts as finished."""
         counts = ends and rank < self.width
         state: State = "dropped" if not ends else "finished" if counts else "ended too low"
         parent = self.open[row][0]

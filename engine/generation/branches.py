@@ -1,8 +1,8 @@
-"""The tree of answers to one prompt: every token with its settings, and where texts part.
+"""The tree of answers to one prompt: every token with its settings, and where answers branch.
 
-Taking another token in the middle of an answer begins a branch: the text up to there stays the
-common beginning, and both ends are kept. Nothing is ever overwritten. All values are frozen: an
-addition gives a new tree that shares everything else with the old one.
+Taking another token in the middle of an answer begins a branch: both answers share the text up to
+there, and both are kept. Nothing is ever overwritten. All values are frozen: adding something gives
+a new tree that shares everything else with the old one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Setup(Result):
     seed: int
     stop: tuple[str, ...] = ()
     budget: int = 1
-    """How many tokens it was to write at most."""
+    """Most tokens that the run may write."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Written(Result):
 
 @dataclass(frozen=True)
 class Branch(Result):
-    """One way on."""
+    """The tokens that an answer adds after it leaves another one, or the prompt."""
 
     parent: int | None
     """The branch that it leaves, or None if it begins at the prompt."""
@@ -74,7 +74,7 @@ class Tree(Result):
             at: How many of that answer's tokens stay.
 
         Raises:
-            EngineError: That answer has no so many tokens.
+            EngineError: That answer has fewer than `at` tokens.
         """
         length = 0 if parent is None else len(self.path(parent))
         if not 0 <= at <= length:

@@ -1,6 +1,6 @@
-"""An answer as a file: every token with its bytes, probabilities and times, as JSON or CSV.
+"""Export an answer as JSON or CSV: every token with its bytes, probabilities and times.
 
-CSV is read by `pandas.read_csv(path, keep_default_na=False)`: without that flag pandas takes
+Read the CSV with `pandas.read_csv(path, keep_default_na=False)`: without that flag pandas takes
 pieces such as `null` for missing values. Bytes are in hex, since a token can be half a character.
 """
 
@@ -39,7 +39,7 @@ COLUMNS = (
 
 
 def rows(answer: Sequence[Written], piece_of: Callable[[int], str]) -> list[dict[str, Any]]:
-    """Return one row a token with the fields of `COLUMNS`.
+    """Return one row per token with the fields of `COLUMNS`.
 
     Args:
         answer: The tokens of one whole answer.

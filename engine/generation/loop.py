@@ -1,11 +1,12 @@
-"""Output, generation: the loop that writes text, one token at a time.
+"""The loop that writes text, one token at a time.
 
     read the prompt (prefill) -> logits -> sampling chain -> draw -> bytes -> text
                                    ^                          |
                                    +---- read the new token <-+
 
 The loop ends at a stop token, a stop string, the token budget, the end of the context, or when it
-is cancelled. Every step says what was drawn, from what, and how long it took.
+is cancelled. Every step reports which token was drawn, from which distribution, and how long it
+took (`engine.generation.token_step`).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def generate(
     forced: Sequence[int] = (),
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Generator[TokenStep, None, None]:
-    """Continue a prompt, one token a step.
+    """Continue a prompt, one token per step.
 
     Args:
         model: Its lock is held for one pass at a time: runs side by side take turns.
@@ -50,28 +51,28 @@ def generate(
         max_new_tokens: The token budget, at least 1.
         seed: Gives this run its own random numbers: the same ones as `uniforms(seed, …)`.
         stop: Strings before which the text ends.
-        written: Tokens of this answer that are there already. The run goes on after them, with
-            the next number of the seed, as if it had never been interrupted; their steps are not
-            given again, and no stop string is looked for in them.
-        forced: Tokens to take first, whatever the draw says: "what if it had said this?". Their
-            steps say what the model thought of them.
-        cancelled: Asked before the prompt is read, and after each token: true makes that token the
-            last one. If it is true at the start there are no steps.
+        written: Tokens of this answer that were written by an earlier run. The run goes on after
+            them with the next number of the seed, as if it had never been interrupted; their steps
+            are not reported again, and no stop string is looked for in them.
+        forced: Tokens to take first, whatever the draw gives ("what if it had said this?"). Their
+            steps report the model's own probabilities of them.
+        cancelled: Asked before the prompt is read and after each token; true makes that token the
+            last one. If it is true at the start, there are no steps.
 
     Returns:
         The steps. `stop_reason` is set on the last one, whose text also holds what was held back.
         Closing the generator ends the run at once and frees the cache.
 
     Raises:
-        EngineError: At once: no tokens, too many, an id that does not exist, a budget below 1, a
-            seed that is not a whole number of 64 bits, an empty stop string.
-        SettingsError: At once: a bias for an id outside the vocabulary, or for all of it -inf.
+        EngineError: At once, before the first step: no tokens, too many, an id that does not
+            exist, a budget below 1, a seed that is not a whole number of at most 64 bits, an empty stop.
+        SettingsError: At once: a bias names an id outside the vocabulary, or bans every token.
     """
     prompt = checked_prompt([*ids, *written], model.architecture, room=1)
     checked_ids(forced, model.architecture.vocabulary)
     if max_new_tokens < 1:
         raise EngineError(f"The token budget must be at least 1, but is {max_new_tokens}.")
-    # Whether the settings suit this vocabulary does not depend on the logits.
+    # Zeros will do: whether the settings suit this vocabulary does not depend on the logits.
     final_probabilities(np.zeros(model.architecture.vocabulary, np.float32), settings, prompt)
     uniform = random_numbers(seed)
     for _ in written:
@@ -104,7 +105,7 @@ class _Run:
         self.decoder = model.tokenizer.stream(continuing=True)
 
     def read(self, written: Sequence[int]) -> None:
-        """Bring the detokenizer to where it stands after tokens that were shown before."""
+        """Bring the detokenizer to its state after tokens that an earlier run has shown."""
         self.first = len(written)
         for token_id in written:
             if token_id not in self.model.stop_ids:
@@ -132,7 +133,7 @@ class _Ends:
     cancelled: Callable[[], bool]
 
     def reason(self, run: _Run, token_id: int, count: int) -> StopReason | None:
-        """Say why the loop ends after `count` tokens, if it does. The model's own end is first."""
+        """Say why the loop ends after `count` tokens, if it does; an end token comes first."""
         if token_id in run.model.stop_ids:
             return "end token"
         if run.stops.found is not None:

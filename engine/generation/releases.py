@@ -1,9 +1,9 @@
-"""From tokens to text, step by step: what arrived, what waits, what was shown, and what was cut.
+"""From tokens to text, step by step: what arrived, what is held back, what was shown.
 
-The loop in `engine.generation.loop` only hands out text. This module goes through the same two
-filters (complete characters, then stop strings) once more and keeps everything that they held
-back, so that a page can show why a token showed nothing, or a text that belongs to an earlier
-token.
+The loop in `engine.generation.loop` reports only the text that can be shown. This module passes an
+answer through the same two filters (complete characters, then stop strings) once more and reports
+what each of them held back. So a page can explain why a token showed no text, or showed text that
+belongs to an earlier token.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Release(Result):
     """What one token did to the text."""
 
     arrived: bytes
-    """The bytes of the token; none of an end token, which is no text."""
+    """The bytes of the token; empty for an end token, which is no text."""
     waiting: bytes
     """Bytes of a character that is not complete yet, after this token."""
     decoded: str
@@ -62,10 +62,10 @@ def releases(
         ids: The answer's tokens.
         stop: Stop strings, as `generate` takes them.
         stop_ids: The model's end tokens, which are no text.
-        written: How many tokens come from before a branch: no stop string is looked for in them.
+        written: How many of the tokens come before a branch; no stop string is looked for in them.
 
     Returns:
-        One release a token, and what came at the end. All that was shown, joined, is the text.
+        One release per token, and what came at the end. Everything shown, joined, is the text.
     """
     decoder = tokenizer.stream(continuing=True)
     stops = StopStrings(stop)

@@ -1,4 +1,4 @@
-"""Streaming to a client: an answer as the server-sent events that an HTTP API would send.
+"""Server-sent events (SSE): an answer as the stream of events that an HTTP API would send.
 
 The format is the one that most servers of language models speak (OpenAI's): lines `data: {json}`,
 each followed by an empty line, and `data: [DONE]` at the end. An event goes out when there is text
@@ -21,7 +21,7 @@ FINISH: Mapping[StopReason, str] = {
     "token budget": "length",
     "context limit": "length",
 }
-"""What such an API calls our reasons. Of a cancelled run the client is gone, so it hears none."""
+"""What such an API calls each stop reason. A cancelled run has none: its client is gone."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def server_events(
     """Return the events of one run.
 
     Args:
-        steps: The tokens of one run, in order. Without a stop reason at the end it was cut off.
+        steps: The tokens of one run, in order; if the last has no stop reason, it was cut off.
         model: The model's name.
         chat: Whether the prompt was a chat turn, which has a format of its own.
         request: The id that all events of the run carry.

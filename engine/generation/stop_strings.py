@@ -1,7 +1,7 @@
-"""Stop strings: end the text before a given string, wherever tokens happen to be cut.
+"""Stop strings: end the text before a given string, even if the string spans several tokens.
 
-A stop string can begin in one token and end in a later one, or in the middle of a token. So text
-that may be the beginning of one is held back until it is clear what follows.
+A stop string can begin in one token and end in a later one, or lie in the middle of a token. So
+text that may be the beginning of a stop string is held back until it is clear what follows.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from engine.basics.errors import EngineError
 class StopStrings:
     """Passes text on piece by piece, up to the first stop string.
 
-    The first is the one that is complete first; of two that end together, the longer. So the result
-    does not depend on how the text is cut into pieces.
+    The first is the one that is complete first; if two end together, it is the longer one. So the
+    result does not depend on how the text is cut into pieces.
     """
 
     def __init__(self, strings: Iterable[str]) -> None:
         """Take the strings; a single str counts as one.
 
         Raises:
-            EngineError: One of them is empty, or no string.
+            EngineError: One of them is empty or not a string.
         """
         self._strings = (strings,) if isinstance(strings, str) else tuple(strings)
         for string in self._strings:
@@ -55,10 +55,10 @@ class StopStrings:
         return self.pass_over(waiting)
 
     def pass_over(self, text: str) -> str:
-        """Take text that stays whatever it holds, and return what can be shown now.
+        """Take text that stays whatever it contains, and return what can be shown now.
 
-        It is the text before a branch: no match is looked for in it, but a stop string may begin
-        at its end.
+        This is for the text before a branch: no match is looked for in it, but a stop string may
+        begin at its end.
         """
         waiting = self._held + text
         shown = len(waiting) - self._tail(waiting)
@@ -71,7 +71,7 @@ class StopStrings:
         return self._held
 
     def flush(self) -> str:
-        """Return what was held back: the text has ended, and no stop string with it."""
+        """Return what was held back, at the end of a text in which no stop string was completed."""
         held, self._held = self._held, ""
         return held
 

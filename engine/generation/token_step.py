@@ -1,6 +1,6 @@
-"""What one turn of the loop reports: the token, what it was drawn from, and what it cost.
+"""What the loop reports per token: the token, the distribution it was drawn from, its cost.
 
-Imports neither torch nor transformers, so that a page can keep and show steps without a model.
+Neither torch nor transformers is imported, so that a page can keep and show steps without a model.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class TokenStep(Table):
     data: bytes
     """The token's own bytes, perhaps a part of a character; for a control token its name."""
     text: str
-    """What can be shown now, often of several tokens or of none: characters whose bytes are
-    complete and that begin no stop string. The end token itself gives no text."""
+    """The text that can be shown now, often that of several tokens or none: characters whose bytes
+    are complete and that begin no stop string. The end token itself gives no text."""
     probability: float
     """In the distribution that was drawn from."""
     raw_probability: float
@@ -51,11 +51,12 @@ class TokenStep(Table):
     """The model's own likeliest tokens, at most 10, then those of the final distribution that are
     not among them, then the token itself if it is in neither."""
     entropy_bits: float
-    """How open the model's own choice was: 0 if one token is certain, log2(n) if n are equal."""
+    """Entropy of the model's own distribution: 0 if one token is certain, log2(n) if n tokens are
+    equally likely."""
     u: float
     """The uniform number in [0, 1) that chose the token."""
     forced: bool
-    """Whether the token was taken because somebody asked for it, whatever u said."""
+    """Whether the token was taken on request, whatever u would have drawn."""
     milliseconds: float
     """Time for pass and draw, without waiting for other runs. The first step reads the prompt."""
     cache_tokens: int
@@ -67,7 +68,7 @@ class TokenStep(Table):
 
     @property
     def top_raw(self) -> tuple[tuple[int, float], ...]:
-        """The model's own likeliest tokens, (id, probability), of equals the lower id first."""
+        """The model's own likeliest tokens, (id, probability); equal ones by id."""
         return tuple((entry.id, entry.raw) for entry in self.alternatives[:TOP] if entry.raw > 0)
 
     @property

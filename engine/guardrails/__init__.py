@@ -1,1 +1,1 @@
-"""Guards around a model and the comparison of where each of them leaks."""
+"""Guards around a model: filters on text, bans and formats on the logits, and how each leaks."""

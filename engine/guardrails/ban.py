@@ -1,8 +1,8 @@
-"""Guardrails: bans on the logits. First single tokens, then the word however it is spelled.
+"""Bans on the logits: of the tokens that are a word, and of every way to spell the word.
 
-A ban on tokens removes the ids that are the word. The model can still write it from other pieces.
-A ban on sequences looks at what was written and removes each token that would complete the word.
-Imports neither torch nor transformers.
+A token ban removes the ids that are the word; the model can still write it from other pieces. A
+sequence ban looks at what was written and removes each token that would complete the word. Neither
+torch nor transformers is imported here.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ Allowed = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Spelling(Result):
-    """One way to write the word, and the tokens that it has."""
+    """One way to write the word, and its tokens."""
 
     text: str
     ids: tuple[int, ...]
 
     @property
     def can_be_banned(self) -> bool:
-        """Whether it is one token: a ban on one of several would hit every word with that piece."""
+        """Whether it is one token: banning one of several would hit every word with that piece."""
         return len(self.ids) == 1
 
 
 def spellings(tokenizer: Tokenizer, word: str) -> tuple[Spelling, ...]:
-    """Return the word as it is, with a capital and in capitals, each without and with a space.
+    """Return the word as given, capitalised, in capitals and in lower case, with and without space.
 
     Raises:
         EngineError: There is no word.
@@ -51,7 +51,7 @@ def spellings(tokenizer: Tokenizer, word: str) -> tuple[Spelling, ...]:
 
 
 class TokenBan:
-    """Removes the tokens that are the word: a guard for `write_rows`."""
+    """Removes the tokens that are the word. A guard for `batch.write_rows`."""
 
     def __init__(self, tokenizer: Tokenizer, word: str) -> None:
         self.banned = tuple(
@@ -67,10 +67,10 @@ class TokenBan:
 
 
 class SequenceBan:
-    """Removes each token that would complete the word, whatever its pieces and its case."""
+    """Removes each token that would complete the word, whatever its pieces and case. A guard."""
 
     def __init__(self, tokenizer: Tokenizer, word: str) -> None:
-        """Sort the vocabulary by which end of the word a token begins with.
+        """Group the vocabulary by the end of the word with which a token begins.
 
         Raises:
             EngineError: There is no word.
@@ -86,7 +86,7 @@ class SequenceBan:
         whole = [i for i, data in enumerate(self._folded) if self._word in data]
         self._base = np.ones(tokenizer.vocabulary, dtype=np.bool_)
         self._base[whole] = False
-        # `_ends[k]`: tokens that give the rest when the text ends with the word's first k bytes.
+        # `_ends[k]`: tokens that complete the word if the text ends with its first k bytes.
         self._ends = [
             [i for i, data in enumerate(self._folded) if data.startswith(self._word[k:])]
             for k in range(len(self._word))
@@ -107,7 +107,7 @@ class SequenceBan:
 
 
 def _folded(data: bytes) -> bytes:
-    """Return a token's bytes without upper case; half a character has none."""
+    """Return a token's bytes in one case; of a part of a character only ASCII letters change."""
     try:
         return data.decode().casefold().encode()
     except UnicodeDecodeError:

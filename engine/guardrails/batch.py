@@ -1,9 +1,9 @@
-"""Guardrails: write one prompt's answer many times at once, with a guard on the logits.
+"""Write many answers to one prompt in one batch, with a guard on the logits.
 
-The prompt is read once; its KV cache is then repeated, one row a seed, and every pass gives each
-row its next token. A row draws with its own random numbers, so it writes what a run alone would
-write with the same seed. Before the draw a guard may remove tokens, row by row: it sees what the
-row has written so far.
+The prompt is read once; its KV cache is then repeated, one row per seed, and every pass gives each
+row its next token. A row draws with its own random numbers, so it writes what a single run would
+write with the same seed. Before each draw a guard may remove tokens; it sees what the row has
+written so far.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from engine.model.model import LanguageModel
 
 MOST_ROWS = 16
-"""Rows of one batch: up to here a pass over several rows costs little more than over one."""
+"""Most rows of one batch: up to here a pass over all rows costs little more than over one."""
 
 Allowed = npt.NDArray[np.bool_]
 Guard = Callable[[Sequence[int]], Allowed | None]
-"""What a row has written -> `[V]`, True for the tokens that may come next; None allows all."""
+"""Takes what a row has written and returns `[V]`, True where a token may come next, or None if all
+may."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,11 @@ class RowStep(Result):
     text: str
     """What can be shown now: characters whose bytes are complete. Control tokens give no text."""
     wanted: int
-    """The model's own likeliest token, guard or not."""
+    """The model's own likeliest token, whatever the guard allows."""
     allowed: int
     """How many tokens the guard let through."""
     forbidden_mass: float
-    """The share of the model's own probability that the guard took away, 0…1."""
+    """How much of the model's own probability the guard removed, 0 to 1."""
     guard_milliseconds: float
     """Time that the guard took for this token."""
     last: bool
@@ -64,18 +65,18 @@ def write_rows(
     max_new_tokens: int,
     guard: Guard | None = None,
 ) -> Iterator[tuple[RowStep | None, ...]]:
-    """Write one answer a seed, all rows one token a step.
+    """Write one answer per seed; every step adds one token to each row.
 
     Args:
         model: Its lock is held for one pass at a time.
         ids: The prompt's tokens.
         settings: How each token is drawn, after the guard.
-        seeds: One a row, at most `MOST_ROWS`.
+        seeds: One per row, at most `MOST_ROWS`.
         max_new_tokens: The token budget of each row.
         guard: Says which tokens may come next.
 
     Returns:
-        For every step one entry a row, None for a row that has ended.
+        Per step one entry per row, None for a row that has ended.
 
     Raises:
         EngineError: No tokens, no room, no rows or too many, or a guard that allows nothing.
@@ -112,7 +113,7 @@ def _steps(
         yield steps
         if all(row.ended for row in rows):
             return
-        # Rows that have ended go on with their last token, unseen, so that the batch keeps shape.
+        # Rows that have ended are fed their last token again, so that the batch keeps its shape.
         logits_BV = _advance(model, cache, [row.written[-1:] for row in rows])
 
 

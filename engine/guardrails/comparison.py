@@ -36,7 +36,7 @@ class Tally(Result):
     blocked: int
     """Runs that the guard refused or cut off."""
     milliseconds: float
-    """Time of the guard itself, for one token (for a filter on text: one run)."""
+    """Time of the guard itself per token (of a filter on text: per run)."""
 
 
 GUARDS = (
@@ -49,7 +49,8 @@ GUARDS = (
     "sequence ban",
     "output filter",
 )
-"""In the order of the bars. The filters judge the runs without a guard: same wordings and seeds."""
+"""In the order of the bars. The filters read the runs without a guard, so wordings and seeds are
+the same."""
 
 
 def write(
@@ -61,7 +62,7 @@ def write(
     max_new_tokens: int,
     guard: Guard | None = None,
 ) -> Generator[RowStep, None, None]:
-    """Write one answer under a guard; with the same seed and no guard it is `generate`'s."""
+    """Write one answer under a guard; without one it is what `generate` writes with this seed."""
     from engine.guardrails.batch import write_rows
 
     rows = write_rows(
@@ -131,7 +132,7 @@ def compare(
 class _Run:
     chunks: tuple[str, ...]
     guard_milliseconds: float
-    """For one token, on average."""
+    """Per token, on average."""
 
     @property
     def text(self) -> str:
@@ -170,7 +171,7 @@ def _texts(
 def _filtered(
     scenario: Scenario, question: str, runs: Sequence[_Run]
 ) -> dict[str, list[tuple[bool, bool]]]:
-    """Return for each guard that reads text (leaks, blocked) by run."""
+    """Return (leaks, blocked) of each run, for each guard that reads text."""
     plain = [leaks(run.text, scenario.word) for run in runs]
     found: dict[str, list[tuple[bool, bool]]] = {"no guard": [(leak, False) for leak in plain]}
     for name, normalised in (("input filter", False), ("input filter, normalised", True)):

@@ -24,7 +24,7 @@ _OTHER_SCRIPTS = "авсеһіјкморѕтухԁոɡαεικνορτυı"
 _LATIN_TWINS = "abcehijkmopstyxdngaeiknoptyi"
 
 LOOK_ALIKES: Mapping[str, str] = dict(zip(_OTHER_SCRIPTS, _LATIN_TWINS, strict=True))
-"""Letters of other scripts and the Latin letter that they are taken for. Unicode's own table
+"""Letters of other scripts, each with the Latin letter that it looks like. Unicode's own table
 (UTS #39, confusables) has thousands."""
 
 _TO_LOOK_ALIKE: Mapping[str, str] = {
@@ -40,10 +40,10 @@ def fold(text: str) -> str:
 
 
 def normalise(text: str) -> str:
-    """Return a text with its disguises taken off.
+    """Return a text with disguises removed.
 
-    Compatibility forms become plain ones (NFKC: fullwidth and styled letters), characters without
-    a picture go (zero width, soft hyphen), accents go, look-alikes become Latin, case goes.
+    Compatibility forms become plain ones (NFKC: fullwidth and styled letters), invisible characters
+    (zero width, soft hyphen) and accents are removed, look-alikes become Latin, case is folded.
     """
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
     kept = (char for char in plain if unicodedata.category(char) not in {"Cf", "Mn"})
@@ -51,7 +51,7 @@ def normalise(text: str) -> str:
 
 
 def letters(text: str) -> str:
-    """Return only the letters and digits of a normalised text: what a person can read out of it."""
+    """Return only the letters and digits of a normalised text: what a person can still read."""
     return "".join(char for char in normalise(text) if char.isalnum())
 
 
@@ -69,7 +69,7 @@ def hits(text: str, words: Iterable[str], *, normalised: bool) -> tuple[str, ...
 
 
 def zero_width(text: str, words: Iterable[str]) -> str:
-    """Return the text with a character without width inside each of the words."""
+    """Return the text with an invisible character inside each of the words."""
     return _rewritten(text, words, lambda word: word[0] + ZERO_WIDTH + word[1:])
 
 
@@ -90,7 +90,7 @@ def fullwidth(text: str, words: Iterable[str]) -> str:
 
 
 def spaced(text: str, words: Iterable[str]) -> str:
-    """Return the text with the letters of the words apart."""
+    """Return the text with spaces between the letters of the words."""
     return _rewritten(text, words, " ".join)
 
 
@@ -110,7 +110,7 @@ def _rewritten(text: str, words: Iterable[str], change: Callable[[str], str]) ->
 
 @dataclass(frozen=True)
 class Seen(Result):
-    """What a reader has seen when the text is over or the filter has fired."""
+    """What is on the screen when the text is over or the filter has fired."""
 
     hold_back: int
     """How many characters the filter held back."""
@@ -119,7 +119,7 @@ class Seen(Result):
     fired: bool
     """Whether the filter stopped the text."""
     word_part: int
-    """How many of the word's first characters stand at the end of what is on the screen."""
+    """How many of the word's first characters are at the end of the screen, if the filter fired."""
     whole_word: bool
     """Whether the forbidden word itself is on the screen."""
 

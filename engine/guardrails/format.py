@@ -1,9 +1,9 @@
-"""Guardrails: the format constraint. Only tokens that keep the text inside a grammar may come.
+"""The format constraint (structured output): only tokens that keep the text inside a grammar.
 
-A grammar is compiled once into an automaton over bytes (llguidance, the library behind several
-servers' structured output). For every text written so far it gives a mask over the vocabulary:
-the tokens after which the text can still become a complete, valid one. So what comes out always
-parses; whether it is true is another matter.
+A grammar is compiled once into an automaton over bytes by llguidance, the library behind several
+servers' structured output. For every text written so far it gives a mask over the vocabulary: the
+tokens after which the text can still become complete and valid. So the result always parses; it
+need not be true.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ _DATE = f"(19|20)[0-9][0-9]-({_LONG}|{_SHORT}|02-(0[1-9]|1[0-9]|2[0-8]))"
 
 @dataclass(frozen=True)
 class Format(Result):
-    """What an answer may look like."""
+    """A format that an answer must have."""
 
     name: str
     rule: str
-    """The grammar for the reader: a regular expression, or the keys of the object."""
+    """The grammar as shown to the reader: a regular expression, or the keys of the object."""
     grammar: str
-    """The same for the library."""
+    """The grammar in llguidance's language."""
     parses: Callable[[str], bool]
-    """Whether a complete text is of this format, by an ordinary parser."""
+    """Whether a complete text has this format, by an ordinary parser."""
 
 
 def yes_or_no() -> Format:
-    """Return the format of one word."""
+    """Return the format of one word: Yes or No."""
     rule = "(Yes|No)"
     return Format("Yes or no", rule, _lark(f"/{rule}/"), {"Yes", "No"}.__contains__)
 
@@ -96,7 +96,7 @@ def json_object(keys: Sequence[str], longest: int = TEXT_LENGTH) -> Format:
 
 
 class Constraint:
-    """A format on one vocabulary: a guard for `write_rows`."""
+    """A format for one vocabulary. A guard for `batch.write_rows`."""
 
     def __init__(self, model: LanguageModel, wanted: Format) -> None:
         """Compile the grammar.
@@ -134,7 +134,7 @@ class Constraint:
 
 
 class _Bytes:
-    """The vocabulary as the library wants it."""
+    """The vocabulary in the form that llguidance needs."""
 
     def __init__(self, tokenizer: Tokenizer, end_id: int) -> None:
         self.eos_token_id = end_id
@@ -158,10 +158,10 @@ def _library_tokenizer(model: LanguageModel) -> LLTokenizer:
 
 
 def _lark(start: str) -> str:
-    """Return a grammar in the library's language.
+    """Return a grammar in llguidance's language.
 
-    Where the rest is certain the library would allow only its usual tokens. Without that, the mask
-    holds every token that stays inside the grammar.
+    Where only one continuation is possible, llguidance would allow only its usual tokens. With
+    `no_forcing` the mask has every token that stays inside the grammar.
     """
     return f'%llguidance {{"no_forcing": true}}\nstart: {start}'
 

@@ -1,1 +1,1 @@
-"""Logit lens, attribution and knock-out: what an interpretability engineer looks for."""
+"""Logit lens, direct logit attribution, knock-outs: how single parts contribute to an answer."""

@@ -1,9 +1,9 @@
-"""Direct logit attribution: which part raised the score of a token, and by how much?
+"""Direct logit attribution: how much did each part of the model raise a token's score?
 
 The last vector is a sum: the embedding and what every attention and feed-forward network added.
-The final norm divides it by one number and the LM head is a dot product, so with that number held
-fixed the score is a sum too, one term for each part. A term is the part's direct effect only: what
-it changed in later parts counts as theirs.
+The final norm divides it by one number and the LM head is a dot product. With that number held
+fixed, the score is a sum too, with one term per part. A term is only the part's direct effect: what
+it changed in later parts is counted there.
 Source: Elhage et al., A Mathematical Framework for Transformer Circuits (2021).
 """
 
@@ -34,13 +34,13 @@ class Attribution(Table):
     token_id: int
     position: int
     embedded: float
-    """The term of the embedding (with learned positions where there are)."""
+    """The term of the embedding, with learned positions if the model has them."""
     attention: Array
     """`[L]`, the term of each layer's attention."""
     mlp: Array
     """`[L]`, the term of each layer's feed-forward network."""
     constant: float
-    """What the final norm and the LM head add whatever they are given: their biases."""
+    """The term of the biases of final norm and LM head, the same for every input."""
     total: float
     """The sum of all terms."""
     dot: float

@@ -1,7 +1,7 @@
-"""Take a part away: what changes in the answer, and a sweep that takes every head away once.
+"""Knock-outs: compare an edited pass with the plain one, and knock out every head in turn.
 
-A knock-out is a second pass beside the first (see `engine.observe.edits`). `difference` compares
-the two; `sweep` does the same for each head alone and reports only one token's probability.
+A knock-out is a second pass with an edit (`engine.observe.edits`). `difference` compares two
+passes; `sweep` knocks out each head alone and reports one token's probability without it.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ if TYPE_CHECKING:
     from engine.tracing.trace import Trace
 
 ROWS = 1024
-"""Most tokens of one batch of a sweep: enough to keep the cores busy, little memory."""
+"""Most tokens of one batch of a sweep: enough to keep the cores busy, and little memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class Difference(Table):
-    """How far two passes over the same prompt part after its last token."""
+    """How much two passes over the same prompt differ after its last token."""
 
     columns = ("ids", "before", "after", "ranks_before", "ranks_after")
 
     ids: Ids
-    """`[n]`: the likeliest tokens of either pass, in the order of the first."""
+    """`[n]`: the likeliest tokens of either pass, in the order of the first pass."""
     before: Array
     """`[n]`, their probabilities in the first pass."""
     after: Array
-    """`[n]`, and in the second."""
+    """`[n]`, their probabilities in the second pass."""
     ranks_before: Ids
     """`[n]`, 1 for the likeliest."""
     ranks_after: Ids
     """`[n]`."""
     kl: float
-    """`Σ p log₂(p/q)` in bits: how much worse the second pass predicts what the first would say."""
+    """`Σ p log₂(p/q)` in bits: how much worse the second pass predicts what the first one says."""
     total_variation: float
-    """Half of `Σ |p − q|`, 0 to 1: the most that any event's probability can have changed."""
+    """Half of `Σ |p − q|`, 0 to 1: the most that any event's probability differs."""
     lens_kl: Array
-    """`[L+1]`, the same KL divergence as read by the logit lens after every number of blocks."""
+    """`[L+1]`, the same KL divergence as read by the logit lens after 0 to L blocks."""
     lens_top_before: Ids
-    """`[L+1]`, the likeliest token there in the first pass."""
+    """`[L+1]`, the likeliest token of that reading in the first pass."""
     lens_top_after: Ids
     """`[L+1]`."""
 
@@ -66,14 +66,14 @@ class SweepStep(Result):
 
     layer: int
     probabilities: Array
-    """`[H]`, the token's probability after the last position with that head alone taken away."""
+    """`[H]`, the token's probability after the last position with only that head knocked out."""
 
 
 def difference(before: Trace, after: Trace, count: int = 8) -> Difference:
     """Compare two passes of one model over prompts of the same length.
 
     Args:
-        before: The plain pass, or any.
+        before: The pass to compare with, usually the plain one.
         after: The edited pass.
         count: How many of the likeliest tokens of each pass to list.
 
@@ -112,21 +112,21 @@ def sweep(
     layers: Iterable[int] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Iterator[SweepStep]:
-    """Take away each head alone and report a token's probability after the last position.
+    """Knock out each head alone and report a token's probability after the last position.
 
-    What lies below a head does not change, so each layer starts from the trace's own residual
-    stream and only the blocks above run, with one copy of the prompt for each head. The model's
+    The blocks below a head do not change, so each layer starts from the trace's own residual
+    stream and only the blocks from there on run, with one copy of the prompt per head. The model's
     lock is held for one batch at a time.
 
     Args:
-        trace: The pass that the heads are taken away from; a plain one.
+        trace: The pass to start from; it must be a plain one.
         token_id: The token.
-        layers: Whose heads, in this order; None: all, the last layer first, as its passes are the
-            shortest and the progress starts at once.
+        layers: Whose heads, in this order. None means all, the last layer first: its passes are
+            the shortest, so progress shows at once.
         cancelled: Asked before each layer; true ends the sweep.
 
     Returns:
-        One step a layer.
+        One step per layer.
 
     Raises:
         EngineError: There is no such token or layer, or the trace is of an edited pass.
@@ -159,7 +159,7 @@ def _sweep(
 def _without(
     model: LanguageModel, layer: int, heads: range, stream_TD: Array
 ) -> npt.NDArray[np.float32]:
-    """Run the blocks from `layer` on, once for each of `heads` without it; logits `[B, V]`."""
+    """Run the blocks from `layer` on once per head of `heads`, without it; logits `[B, V]`."""
     sites = model.sites
     table = model.network.get_input_embeddings().weight
     stream = torch.tensor(stream_TD, device=table.device, dtype=table.dtype)
@@ -180,13 +180,13 @@ def _without(
 
 
 class _SilenceOneEach:
-    """An observer that silences another head in each row of a batch."""
+    """An observer that silences a different head in each row of a batch."""
 
     def __init__(self, heads: range) -> None:
         self.heads = heads
 
     def saw(self, _: nn.Module, inputs: AttentionInputs) -> None:
-        """Take nothing."""
+        """Record nothing."""
 
     def edited(self, output: torch.Tensor) -> torch.Tensor:
         """Silence head `heads[b]` in row b of `[B, T, H, K]`."""

@@ -1,8 +1,8 @@
-"""Logit lens: what would the model say if it stopped after a layer?
+"""The logit lens: the next-token distribution that the model would give after each layer.
 
-The residual stream at any layer is read as the last one is: final norm, LM head, softmax. Early
-layers were not trained to be read like this, so a reading there is a question put to them and not a
-thought that they have. Source: nostalgebraist, "interpreting GPT: the logit lens" (2020).
+The residual stream after any layer is read as the last one is: final norm, LM head, softmax. Early
+layers were not trained to be read like this, so a reading there does not show what the model
+"thinks" at that point. Source: nostalgebraist, "interpreting GPT: the logit lens" (2020).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class LensReading(Table):
     probabilities: Array
     """`[n]`, shares of the whole vocabulary."""
     entropy: float
-    """Of the whole distribution, in bits."""
+    """Entropy of the whole distribution, in bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class LensGrid(Table):
 
 @dataclass(frozen=True, eq=False)
 class TokenPath(Table):
-    """One token's chances as read at every layer of one position; row l is after l blocks."""
+    """One token's rank and probability as read at every layer; row l is after l blocks."""
 
     columns = ("ranks", "probabilities", "logits")
     axes = ("layer",)
@@ -81,7 +81,7 @@ def lens(trace: Trace, layer: int, position: int, top: int = 10) -> LensReading:
 
     Args:
         trace: The traced pass.
-        layer: How many blocks have been passed, 0 to L; L gives the model's own logits.
+        layer: After how many blocks, 0 to L; L gives the model's own logits.
         position: The position; negative counts from the end.
         top: How many tokens.
 
@@ -95,7 +95,7 @@ def lens(trace: Trace, layer: int, position: int, top: int = 10) -> LensReading:
 
 
 def lens_column(trace: Trace, position: int, top: int = 10) -> tuple[LensReading, ...]:
-    """Read one position at all layers, 0 to L, in one go.
+    """Read one position at all layers, 0 to L, in one pass through the LM head.
 
     Args:
         trace: The traced pass.
@@ -136,7 +136,7 @@ def token_path(trace: Trace, token_id: int, position: int = -1) -> TokenPath:
 def lens_grid(trace: Trace, positions: Sequence[int] | None = None) -> LensGrid:
     """Read all layers of several positions, one position at a time.
 
-    The logits of all layers and positions together are never held: L+1 rows of V at most.
+    At most the logits of one position are in memory: L+1 rows of V.
 
     Args:
         trace: The traced pass.

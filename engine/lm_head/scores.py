@@ -1,8 +1,8 @@
-"""LM head: how a vector becomes a score for every token.
+"""The LM head: one token's score as a dot product.
 
 The last vector of the residual stream goes through the final norm and is multiplied by the head's
-matrix: one dot product, one score (logit), for each token of the vocabulary. The softmax makes
-probabilities of the scores.
+matrix: one dot product, which is one score (logit), per token of the vocabulary. The softmax turns
+the scores into probabilities.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LogitTerms(Table):
-    """One score, spelled out as a dot product."""
+    """One score with the terms of its dot product."""
 
     columns = ("hidden", "weights", "products")
     axes = ("entry",)
@@ -36,7 +36,7 @@ class LogitTerms(Table):
     products: Array
     """`hidden * weights`, `[D]`."""
     bias: float
-    """Zero in most families."""
+    """The head's bias for this token; zero in most families."""
     dot: float
     """The sum of the products and the bias."""
     softcap: float | None
@@ -46,7 +46,7 @@ class LogitTerms(Table):
 
 
 def logit_terms(trace: Trace, token_id: int, position: int = -1) -> LogitTerms:
-    """Spell out one token's score after one position.
+    """Return the terms of one token's score after one position.
 
     Args:
         trace: The traced pass.

@@ -1,1 +1,1 @@
-"""The facts of one pass through the whole pipeline, for the overview picture."""
+"""One pass through the whole pipeline, reduced to the facts of the overview picture."""

@@ -1,8 +1,8 @@
 """The facts of the overview picture: every stage of one prompt, in plain Python values.
 
-No array and no tensor among them, so the picture can be sent to a browser, recorded to a file and
-shown before the model is there. Importing this module loads neither torch nor transformers, for the
-same reason. `engine.overview.summary.summarise` makes the facts from one traced pass and one draw.
+They have no arrays or tensors, so the picture can be sent to a browser, recorded to a file and
+shown before a model is loaded. For the same reason neither torch nor transformers is imported here.
+`engine.overview.summary.summarise` makes the facts from one traced pass and one draw.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class EmbeddingFact(Result):
     values: tuple[float, ...]
     """The first numbers of the row, in the order of the table."""
     scale: float
-    """The largest magnitude in the whole row: what the colours are relative to."""
+    """The largest magnitude in the whole row; colours are relative to it."""
     norm: float
 
 
@@ -58,9 +58,9 @@ class PositionFact(Result):
 
     position: int
     pairs: tuple[int, ...]
-    """Numbers of the rotated pairs, the fastest is 0; empty without RoPE."""
+    """Indices of the shown pairs, 0 is the fastest; empty without RoPE."""
     angles: tuple[float, ...]
-    """Radians that each pair is turned by, reduced to 0 … 2π."""
+    """The angle of each pair in radians, reduced to 0 … 2π."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,9 @@ class HeadFact(Result):
     first: int
     """Index of the first token shown: rows and columns are tokens `first`, `first + 1`, …"""
     pattern: tuple[tuple[float, ...], ...]
-    """[T, T] part of the head's pattern; rows read, columns are read."""
+    """[T, T] part of the head's pattern; row tokens read column tokens."""
     offset: int | None
-    """The head's habit: most rows read most strongly this many tokens back, or None."""
+    """How many tokens back most rows read most strongly, or None if there is no such habit."""
     reads: int
     """Index of the token, other than the first one, that the last token reads most."""
     weight: float
@@ -121,7 +121,7 @@ class Segment(Result):
 
 @dataclass(frozen=True)
 class SamplingFact(Result):
-    """One draw: what was left to choose from, where the random number fell, what came out."""
+    """One draw: the tokens left to choose from, the random number, and the token drawn."""
 
     temperature: float
     steps: tuple[str, ...]
@@ -152,7 +152,7 @@ class Overview(Result):
 
     text: str
     generated: str
-    """The end of the text that the model wrote itself; `text` is only what came before."""
+    """The end of the text, which the model wrote itself; `text` is only what came before."""
     tokens: tuple[TokenFact, ...]
     prompt_tokens: int
     architecture: ArchitectureFact
@@ -173,10 +173,10 @@ class Overview(Result):
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Overview:
-        """Rebuild what `to_json` gave.
+        """Rebuild the facts from what `to_json` gave.
 
         Raises:
-            ValueError: when a fact is missing or has the wrong shape.
+            ValueError: A fact is missing or has the wrong type.
         """
         built = _build(cls, data)
         assert isinstance(built, cls)

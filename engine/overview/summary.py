@@ -1,7 +1,6 @@
-"""The overview: what happens, in order, to this prompt?
+"""Reduce one traced pass and one draw to the few numbers that the overview picture can show.
 
-One traced pass and one draw, reduced to the few numbers that a single picture can show. The facts
-themselves stand in `engine.overview.facts`, which needs no torch.
+The result types are in `engine.overview.facts`, which needs no torch.
 """
 
 from __future__ import annotations
@@ -63,8 +62,8 @@ def summarise(
         settings: How the next token is drawn.
         u: The uniform number in [0, 1) that draws it.
         prompt_tokens: How many of the tokens are the user's; the model wrote the rest. None: all.
-        head: Which layer and head to show; None chooses one with `telling_head`. Keep the choice
-            from token to token, so that the picture stays comparable.
+        head: Which layer and head to show; None chooses one with `telling_head`. Pass the same head
+            for every token of an answer, so that the pictures can be compared.
 
     Raises:
         EngineError: The head does not exist.
@@ -94,10 +93,11 @@ def summarise(
 
 
 def telling_head(trace: Trace) -> tuple[int, int]:
-    """Choose the layer and head whose picture says most.
+    """Choose the layer and head whose pattern reads other tokens most clearly.
 
-    Nearly every head gives much to the first token, which shows nothing. So the first column is
-    left out, and of each row the largest other share counts, but not what a token gives to itself.
+    Nearly every head gives much attention to the first token, which tells nothing. So the first
+    column is left out, and so is what a token gives to itself; per row the largest other share
+    counts.
 
     Returns:
         Layer and head; (0, 0) where the text is too short to tell.
@@ -118,7 +118,7 @@ def telling_head(trace: Trace) -> tuple[int, int]:
 def _last_rows(trace: Trace, layer: int) -> Array:
     """Return the last few queries' rows of one layer's pattern, `[H, t, S]`.
 
-    `Trace.pattern` makes all T rows; looking at every layer for a dozen rows takes a shortcut.
+    `Trace.pattern` computes all T rows; a dozen rows of every layer are all that is needed here.
     """
     return softmax(
         attention_scores(
@@ -132,7 +132,7 @@ def _last_rows(trace: Trace, layer: int) -> Array:
 
 
 def _head(trace: Trace, layer: int, head: int) -> HeadFact:
-    """Describe one head: its pattern over the last tokens, its habit, what the last token reads."""
+    """Return one head: its pattern over the last tokens, its habit, what the last token reads."""
     layer = trace.layer_index(layer)
     head = trace.head_index(head)
     count = len(trace.ids)
@@ -140,7 +140,7 @@ def _head(trace: Trace, layer: int, head: int) -> HeadFact:
     rows_TS = _last_rows(trace, layer)[head]
     last = rows_TS[-1].copy()
     if count > 1:
-        last[0] = -1.0  # the first token gets what nothing else wants: it tells nothing
+        last[0] = -1.0  # what the first token gets tells nothing
     reads = int(last.argmax())
     return HeadFact(
         layer=layer,
@@ -231,9 +231,9 @@ def _candidates(model: LanguageModel, trace: Trace) -> tuple[Candidate, ...]:
 def _sampling(
     model: LanguageModel, trace: Trace, settings: SamplingSettings, u: float
 ) -> SamplingFact:
-    """Draw, and lay out the likeliest tokens where they stand on the cumulative bar.
+    """Draw a token, and return where the likeliest tokens are on the cumulative bar.
 
-    `draw` goes through the vocabulary by id, so that is the order of the bar.
+    The bar is in the order of token ids, because `draw` goes through the vocabulary by id.
     """
     last = run_chain(trace.logits, settings, trace.ids)[-1]
     drawn = draw(last.probabilities, u)
@@ -256,7 +256,7 @@ def _sampling(
 
 
 def _active_steps(settings: SamplingSettings) -> tuple[str, ...]:
-    """Name the settings that change something, besides temperature."""
+    """Return the settings that change something, besides temperature, in words."""
     named = {
         "top-k": (settings.top_k, 0),
         "top-p": (settings.top_p, 1.0),

@@ -1,4 +1,4 @@
-"""From logits to one token: settings, the chain of steps, experiments. Only numpy is needed."""
+"""From logits to one token: settings, the chain of steps, experiments. Imports numpy alone."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING

@@ -1,20 +1,21 @@
-"""Output, sampling: how scores for every token become one token.
+"""The sampling chain: the order in which logits [V] become probabilities, and the draw.
 
-A chain of small pure steps, logits in, logits out; a removed token has the logit -inf:
+The chain runs small pure steps, each from logits to logits; a removed token has the logit -inf:
 
     logit bias -> repetition penalty -> presence and frequency penalty
     -> temperature -> top-k -> top-p -> min-p -> typical  (these five in any order)
     -> softmax -> draw
 
-Each step gives what transformers' processor of the same name gives on the same float32 logits.
-Only numpy is imported, so that a page can show and test settings before torch is loaded.
+Each step gives what transformers' processor of the same name gives on the same float32 logits;
+the steps themselves are in `engine.sampling.steps`. Only numpy is imported, so that a page can show
+and test settings before torch is loaded.
 
-**Ties.** The rule of each step for equal logits:
-- temperature 0 takes the lowest id of the largest logits;
+**Ties.** What each step does with equal logits:
+- temperature 0 takes the lowest id among the largest logits;
 - top-k keeps everything that equals the k-th largest logit, so it can keep more than k;
-- top-p keeps exactly as many tokens as it needs, of equals the lowest ids (transformers keeps as
-  many, but leaves to the sort which ones);
-- min-p and typical compare values only, so equals stay or go together.
+- top-p keeps exactly as many tokens as it needs, and among equal ones those with the lowest ids
+  (transformers keeps as many, but which ones is left to its sort);
+- min-p and typical compare values only, so equal ones stay or go together.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -68,14 +69,14 @@ class Stage(Result):
     survivors: int
     """How many are kept."""
     mass_kept: float
-    """The probability, before this step, of what it kept; 1 if it removed nothing."""
+    """The total probability, before this step, of the tokens that it kept; 1 if it removed none."""
     entropy_bits_before: float
     entropy_bits: float
     cutoff: float | None
     """What a token needed to stay. top_k: its logit; top_p, min_p: its probability; typical: how
     many bits its surprise may lie from the average. None for other steps."""
     note: str
-    """What is worth saying in words, else empty."""
+    """A remark for the reader, such as a tie or a ban; usually empty."""
 
 
 def run_chain(
@@ -88,17 +89,18 @@ def run_chain(
     """Run the whole chain and keep every step.
 
     Args:
-        logits: [V] the model's scores; float32 is computed with.
+        logits: [V] the model's scores; they are converted to float32.
         settings: which steps are on, and their order.
         context_ids: the tokens so far, prompt included, that the penalties look at.
         include_off: also return the steps that are off (`active` is False, arrays are shared), so
             that a page can show every card in its place.
 
     Returns:
-        First "logits", then the steps, last "softmax", whose probabilities are drawn from.
+        The stage "logits", then one stage per step, and last "softmax", whose probabilities are
+        drawn from.
 
     Raises:
-        SettingsError: an id outside the vocabulary; NaN or +inf among the logits; nothing left
+        SettingsError: an id is outside the vocabulary, a logit is NaN or +inf, or nothing is left
             to draw from.
     """
     current = _checked_logits(logits).copy()  # the stages lock their arrays, not the caller's
@@ -117,9 +119,10 @@ def run_chain(
 def final_probabilities(
     logits: npt.ArrayLike, settings: SamplingSettings, context_ids: Sequence[int] = ()
 ) -> Floats:
-    """Return what the chain draws from, [V] float32, without keeping its steps.
+    """Return the distribution that is drawn from, [V] float32, without keeping the stages.
 
-    The same steps as `run_chain`, for the loop that writes text. Raises the same errors.
+    It runs the same steps as `run_chain` and raises the same errors; the loop that writes text
+    uses it because it is faster.
     """
     current = _checked_logits(logits)
     ids = _checked_ids(context_ids, len(current), settings.penalty_window)
@@ -133,11 +136,11 @@ def draw(probabilities: npt.ArrayLike, u: float) -> int:
     """Pick the token at height `u` of the cumulative distribution, ids in order.
 
     Args:
-        probabilities: [V], at least one above 0; they need not sum to exactly 1.
+        probabilities: [V], at least one of them above 0; they need not sum to exactly 1.
         u: uniform in [0, 1).
 
     Returns:
-        The id whose share of [0, 1) contains u: never one of probability 0.
+        The id whose share of [0, 1) contains u; never an id of probability 0.
 
     Raises:
         ValueError: u is not in [0, 1), or there is nothing to draw.
@@ -235,9 +238,9 @@ def _next_stage(name: str, before: Stage, change: Change) -> Stage:
 def _distribution(logits: Floats) -> tuple[Floats, float]:
     """Return softmax(logits), [V], and its entropy in bits.
 
-    With p = exp(x - max) / Z the entropy -sum p ln p is ln Z - sum p (x - max): no logarithm of
-    each p. What is removed is left out of the sums, and the work is done in place: this runs once
-    a step while a slider moves.
+    With p = exp(x - max) / Z the entropy -sum p ln p equals ln Z - sum p (x - max), which takes no
+    logarithm of each p. Removed tokens are left out of the sums and arrays are changed in place,
+    because this runs once per step while a slider moves.
     """
     kept = logits > -np.inf
     shifted = logits[kept]

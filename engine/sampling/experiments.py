@@ -1,6 +1,6 @@
-"""Experiments on one row of logits: settings swept, and one distribution drawn from many times.
+"""Experiments on one row of logits: sweep a setting, or draw many times from one distribution.
 
-Imports only numpy, and never needs a further pass of the model.
+None of them needs another pass of the model, and only numpy is imported.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def temperature_sweep(logits: Array, temperatures: Sequence[float], n: int = 6) 
 def nucleus_sizes(logits: Array, masses: Sequence[float]) -> Ids:
     """Return how many tokens top-p keeps for each p, `[N]`.
 
-    The rule of `sampling_steps.top_p`, for many p at the cost of one sort: from the least likely
-    up, remove while the removed mass is at most 1 − p; one stays always.
+    This is the rule of `steps.top_p` for many p at the cost of one sort: from the least likely
+    token up, remove while the removed mass is at most 1 − p. One token always stays.
     """
     ascending = np.sort(softmax(logits))
     removed = np.cumsum(ascending, dtype=np.float64).astype(np.float32)
@@ -65,7 +65,7 @@ def nucleus_sizes(logits: Array, masses: Sequence[float]) -> Ids:
 
 
 def draw_many(probabilities: Array, u: Sequence[float]) -> Ids:
-    """Return the token of each random number, `[N]`: `sampling.draw`, many at once.
+    """Return the token of each random number, `[N]`: `chain.draw` for many at once.
 
     Args:
         probabilities: `[V]`.

@@ -1,7 +1,6 @@
-"""What a person can set before a token is drawn: checked once, here, and never again.
+"""The sampling settings, checked when they are made, so that no later step checks them again.
 
-Imports neither numpy nor torch, so that the controls can be painted before a model exists. Use it
-through `engine.sampling.chain`.
+Neither numpy nor torch is imported, so that the controls can be painted before a model exists.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,8 +16,8 @@ TRANSFORMERS_ORDER = ("temperature", "top_k", "top_p", "min_p", "typical")
 
 LLAMA_CPP_ORDER = ("top_k", "typical", "top_p", "min_p", "temperature")
 """llama.cpp's default (common/sampling): logit bias, penalties, dry, top_n_sigma, top_k, typ_p,
-top_p, min_p, xtc, temperature; without DRY, top-n-sigma and XTC, which are not shown here.
-Temperature comes last there, so the truncations see the model's own distribution."""
+top_p, min_p, xtc, temperature; DRY, top-n-sigma and XTC are not offered here and left out.
+Temperature comes last, so the truncations see the model's own distribution."""
 
 ORDERS: Mapping[str, tuple[str, ...]] = {
     "transformers": TRANSFORMERS_ORDER,
@@ -26,11 +25,11 @@ ORDERS: Mapping[str, tuple[str, ...]] = {
 }
 
 BIAS_LIMIT = 1e6
-"""Beyond this a bias would drown every digit of a float32 logit."""
+"""A larger bias would leave no digit of a float32 logit."""
 
 
 class SettingsError(EngineError, ValueError):
-    """A sampling setting has no meaning, alone or for this vocabulary."""
+    """A sampling setting is out of range, or does not suit this vocabulary."""
 
 
 @dataclass(frozen=True)
@@ -42,28 +41,30 @@ class SamplingSettings(Result):
     """
 
     temperature: float = 1.0
-    """0 (take the likeliest token) to 1000; 1 is off."""
+    """From 0 (always take the likeliest token) to 1000; 1 is off."""
     top_k: int = 0
     """Keep the k largest logits; 0 is off."""
     top_p: float = 1.0
     """Keep the smallest set that holds this mass, 0 to 1; 1 is off."""
     min_p: float = 0.0
-    """Keep what has at least this share of the top probability, 0 to 1; 0 is off."""
+    """Keep tokens with at least this share of the top probability, 0 to 1; 0 is off."""
     repetition_penalty: float = 1.0
-    """Weakens what the context contains (below 1: strengthens), above 0 up to 1000; 1 is off."""
+    """Above 1 weakens tokens that the context contains, below 1 strengthens them; above 0 and at
+    most 1000; 1 is off."""
     logit_bias: Mapping[int, float] | Iterable[tuple[int, float]] = ()
-    """id -> what is added to its logit, -inf bans it. Given as a mapping or as pairs; stored as
-    pairs in id order."""
+    """What is added to the logit of each token id; -inf bans the token. Given as a mapping or as
+    pairs, stored as pairs in id order."""
     presence_penalty: float = 0.0
-    """Subtracted once from what the context contains, -1000 to 1000; 0 is off."""
+    """Subtracted once from each token that the context contains, -1000 to 1000; 0 is off."""
     frequency_penalty: float = 0.0
     """Subtracted once per occurrence in the context, -1000 to 1000; 0 is off."""
     penalty_window: int = 0
     """How many of the last tokens the penalties look at (llama.cpp: repeat_last_n); 0 is all."""
     typical_p: float = 1.0
-    """Keep this mass of the tokens with the most usual surprise, above 0 up to 1; 1 is off."""
+    """Keep tokens whose surprise is nearest the average until they hold this mass; above 0 and at
+    most 1; 1 is off."""
     order: tuple[str, ...] = TRANSFORMERS_ORDER
-    """The order of temperature and the truncations, each name once."""
+    """The order of temperature and the four truncations; each name once."""
 
     def __post_init__(self) -> None:
         self._number("temperature", 0.0, 1000.0)

@@ -23,16 +23,16 @@ TEMPERATURES = tuple(round(0.1 * step, 1) for step in range(21))
 
 @dataclass(frozen=True)
 class Fact(Result):
-    """A prompt and how it goes on rightly."""
+    """A prompt and its right continuation."""
 
     prompt: str
     answer: str
-    """The right text after the prompt; its first token counts."""
+    """The right text after the prompt; only its first token is compared."""
 
 
 @dataclass(frozen=True)
 class FactResult(Result):
-    """What the model makes of one fact."""
+    """What the model answers to one fact, by temperature."""
 
     prompt: str
     right: str

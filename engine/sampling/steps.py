@@ -1,8 +1,8 @@
-"""The steps of the sampling chain: logits [V] in, logits [V] out, each a pure function.
+"""The steps of the sampling chain, such as top-k and top-p: pure functions, logits to logits.
 
-A removed token has the logit -inf, and every step leaves at least one. Each step gives what
-transformers' processor of the same name gives on the same float32 logits; `engine.sampling.chain`
-states the rule for ties and strings the steps together.
+Logits are [V] float32. A removed token has the logit -inf, and every step leaves at least one.
+Each step gives what transformers' processor of the same name gives on the same logits. The order
+of the steps and the rule for ties are in `engine.sampling.chain`.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ LARGEST = np.float32(1e30)
 
 
 class Change(NamedTuple):
-    """What a step makes of the logits, and where it cut."""
+    """The logits after a step, where it cut (see `chain.Stage.cutoff`), and a remark."""
 
     logits: Floats
     cutoff: float | None = None
@@ -32,11 +32,12 @@ class Change(NamedTuple):
 def softmax(logits: Floats) -> Floats:
     """Return exp(logits) over their sum, [V] float32; the largest logit must be finite.
 
-    Subtracting the largest logit first changes nothing but keeps exp within range. The sum is
-    taken in float64: over 49,152 float32 terms torch's own is off by up to 2e-6.
+    Subtracting the largest logit first changes no probability and keeps exp within range. The sum
+    is taken in float64: over 49,152 float32 terms torch's own sum is off by up to 2e-6.
     """
-    # Not `distribution.softmax`, which computes in float64 throughout: the chain's cuts compare in
-    # float32, as transformers' do, and it runs at every move of a slider, in a third of the time.
+    # `distribution.softmax` computes in float64 throughout. This one stays in float32, because the
+    # chain's cuts compare in float32 as transformers' do, and takes a third of the time, because it
+    # runs at every move of a slider.
     weights = np.exp(logits - logits.max())
     probabilities: Floats = weights / np.float32(weights.sum(dtype=np.float64))
     return probabilities
@@ -45,8 +46,8 @@ def softmax(logits: Floats) -> Floats:
 def repetition_penalty(logits: Floats, penalty: float, context: Ids) -> Change:
     """Divide positive logits of seen tokens by the penalty, multiply negative ones by it.
 
-    Once for each token, however often it was seen. Source: CTRL (Keskar et al. 2019), as in
-    transformers' RepetitionPenaltyLogitsProcessor.
+    It applies once per token, however often the token was seen. Source: CTRL (Keskar et al. 2019),
+    as in transformers' RepetitionPenaltyLogitsProcessor.
     """
     seen = np.unique(context)
     factor = np.float32(max(penalty, 1e-30))
@@ -100,7 +101,7 @@ def temperature(logits: Floats, value: float) -> Change:
 
 
 def _argmax(logits: Floats) -> Change:
-    """Keep only the largest logit, of equals the lowest id."""
+    """Keep only the largest logit; among equal ones the lowest id."""
     best = int(logits.argmax())
     out = np.full_like(logits, -np.inf)
     out[best] = logits[best]
@@ -134,7 +135,8 @@ def top_p(logits: Floats, mass: float) -> Change:
     vocabulary, in float64, and is compared in float32, as torch does.
     """
     probabilities = softmax(logits)
-    # Tokens below half of an even share of what may go hold at most half of it: they go unsorted.
+    # At most a mass of 1 - mass may be removed. Tokens below half of an even share of that hold at
+    # most half of it together, so all of them are removed and need not be sorted.
     unlikely = probabilities < 0.5 * (1.0 - mass) / len(logits)
     ascending = np.sort(logits[~unlikely])
     shares = np.sort(probabilities[~unlikely])
@@ -145,7 +147,7 @@ def top_p(logits: Floats, mass: float) -> Change:
     removed = min(removed, len(ascending) - 1)
     cutoff = ascending[removed]
     kept = logits > cutoff
-    # The set may end in the middle of equal logits: the lowest ids fill it up.
+    # The set may end among equal logits: then the lowest ids fill it up.
     room = len(ascending) - removed - int(kept.sum())
     equals = np.flatnonzero(logits == cutoff)
     kept[equals[:room]] = True
@@ -155,7 +157,7 @@ def top_p(logits: Floats, mass: float) -> Change:
 
 
 def min_p(logits: Floats, share: float) -> Change:
-    """Keep what has at least `share` of the top probability.
+    """Keep tokens with at least `share` of the top probability.
 
     Source: Nguyen et al. 2024, as in transformers' MinPLogitsWarper.
     """
@@ -167,8 +169,8 @@ def min_p(logits: Floats, share: float) -> Change:
 def typical(logits: Floats, mass: float) -> Change:
     """Keep `mass` of the tokens whose surprise lies closest to the average surprise (entropy).
 
-    Source: Meister et al. 2022, as in transformers' TypicalLogitsWarper. The likeliest token can
-    be removed: it may be less surprising than is typical.
+    Source: Meister et al. 2022, as in transformers' TypicalLogitsWarper. Even the likeliest
+    token can be removed, if it is less surprising than is typical.
     """
     alive = np.flatnonzero(logits > -np.inf)
     shifted = logits[alive] - logits.max()
@@ -187,7 +189,7 @@ def typical(logits: Floats, mass: float) -> Change:
 
 
 def within_range(logits: Floats, before: Floats) -> Floats:
-    """Return the logits limited to ±LARGEST; only what was removed `before` has -inf."""
+    """Return the logits limited to ±LARGEST, with -inf only where `before` has it."""
     if logits.min() >= -LARGEST and logits.max() <= LARGEST:
         return logits
     limited = np.clip(logits, -LARGEST, LARGEST)

@@ -1,4 +1,4 @@
-"""Speculative decoding: drafts, the acceptance rule, the loop, and the proof that it is exact."""
+"""Speculative decoding: drafts, the acceptance rule, the loop, and a test that it is exact."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING

@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Verdict(Result):
-    """What a check decides."""
+    """What a check decides: how many guesses are kept, and the token after them."""
 
     accepted: int
     numbers: tuple[float, ...]
-    """The random number of each guess that was checked: one more than accepted, or all."""
+    """The random number of each checked guess: the accepted ones and the rejected one."""
     id: int
-    """The token that is redrawn, or the bonus."""
+    """The token drawn after the accepted ones: redrawn after a rejection, else the bonus."""
     u: float
     """The random number that drew it."""
     drawn_from: Array
-    """[V] the distribution that it was drawn from."""
+    """[V] the distribution that the token was drawn from."""
 
 
 def check(
@@ -49,7 +49,7 @@ def check(
 
     Args:
         proposals: k guesses with the distributions that they were drawn from.
-        target: k + 1 distributions [V] of the target, one before each guess and one after all.
+        target: k + 1 distributions [V] of the target: one for each guess, one for what follows all.
         uniform: Gives the next random number in [0, 1).
     """
     numbers: list[float] = []
@@ -65,9 +65,9 @@ def check(
 
 
 def residual(p: Array, q: Array) -> Array:
-    """Return max(p - q, 0), normalised: what is left of p beyond what the draft already gave.
+    """Return max(p - q, 0), normalised: the part of p that the draft does not already cover.
 
-    If nothing is left (p and q differ by rounding only), p itself.
+    If nothing is left, because p and q differ by rounding only, this is p itself.
     """
     rest = np.maximum(p.astype(np.float64) - q, 0.0)
     total = rest.sum()
@@ -75,5 +75,5 @@ def residual(p: Array, q: Array) -> Array:
 
 
 def acceptance(p: Array, q: Array) -> float:
-    """Return how likely a token drawn from q is accepted: sum of min(p, q)."""
+    """Return the probability that a token drawn from q is accepted: the sum of min(p, q)."""
     return float(np.minimum(p, q).sum(dtype=np.float64))

@@ -1,15 +1,15 @@
-"""A distilled draft: one small block, trained to guess what the default model says next.
+"""The distilled draft: one small block, trained to guess what the default model says next.
 
-For each place it reads two things: the embedding of the token there, and the last hidden state of
-the target at the token before, which already holds what the target thought would come. One
-transformer block mixes them with what came earlier, and the target's own LM head, cut to the most
-used tokens, turns the result into logits. To guess further it takes its own result for the state
-that the target has not computed yet.
+At each position it reads two things: the embedding of the token there, and the target's last hidden
+state at the token before, from which the target predicts what comes. One transformer block mixes
+them with earlier positions, and the target's own LM head, cut to the most used tokens, turns the
+result into logits. To guess further it uses its own result in place of the state that the target
+has not computed yet.
 
     read (embedding of x[t], state at t - 1)  ->  guess of the state at t  ->  guess of x[t + 1]
 
-Embedding and LM head are the target's, frozen; the rest was trained by `scripts.distill_draft` on
-texts that the target wrote. Source: Li et al., "EAGLE: speculative sampling requires rethinking
+Embedding and LM head are the target's, frozen; `scripts/distill_draft.py` trained the rest on texts
+that the target wrote. Source: Li et al., "EAGLE: speculative sampling requires rethinking
 feature uncertainty" (2024); a cut head: Zhao et al., "FR-Spec" (2025).
 """
 
@@ -43,10 +43,10 @@ NEVER = -1e4
 
 
 class DistilledBlock(nn.Module):
-    """What is trained: a linear layer that mixes the two inputs, and one block with its norm."""
+    """The trained part: a linear layer that mixes the two inputs, and one block with its norm."""
 
     def __init__(self, target: Any) -> None:
-        """Make it with random weights.
+        """Make the block with random weights.
 
         Args:
             target: The target's network; the block has the shape of one of its own.
@@ -67,12 +67,12 @@ class DistilledBlock(nn.Module):
         """Return guesses of the target's states, after its final norm.
 
         Args:
-            embeddings: `[B, T, width]`, of the tokens at T places.
-            states: `[B, T, width]`, the target's last hidden states one place before each.
-            cache: Keys and values of earlier places; it grows by T.
+            embeddings: `[B, T, width]`, of the tokens at T positions.
+            states: `[B, T, width]`, the target's last hidden states one position before each.
+            cache: Keys and values of earlier positions; it grows by T.
 
         Returns:
-            `[B, T, width]`, the guessed states at these places.
+            `[B, T, width]`, the guessed states at these positions.
         """
         mixed = self.mix(torch.cat([embeddings, states], dim=-1))
         output = self.block(inputs_embeds=mixed, cache=cache, use_cache=cache is not None)
@@ -81,7 +81,7 @@ class DistilledBlock(nn.Module):
 
 
 class DistilledParts:
-    """The block, the target's embedding and the cut head, ready to guess."""
+    """The block, the target's embedding and the cut head, loaded; they may serve several runs."""
 
     def __init__(self, network: Any, weights: dict[str, torch.Tensor]) -> None:
         """Take the trained weights and the network of the target that they belong to."""
@@ -104,7 +104,7 @@ class DistilledParts:
         """Read tokens, each with the state before it.
 
         Returns:
-            The logits `[V]` of what follows the last one, `NEVER` outside the cut head, and the
+            The logits `[V]` after the last token, `NEVER` outside the cut head, and the
             guessed state `[1, width]` there.
         """
         embeddings = self._embedding[torch.tensor(list(ids), device=states.device)]
@@ -115,7 +115,7 @@ class DistilledParts:
 
 
 class DistilledDraft:
-    """The trained block at work, for one run."""
+    """The trained block as the draft of one run."""
 
     name = DraftKind.DISTILLED.value
     reads_states = True
@@ -128,7 +128,7 @@ class DistilledDraft:
         self._lock = target.lock
         self._cache = DynamicCache()
         self._sure = 0
-        """Up to here what was read are the target's own states."""
+        """How many positions were read with the target's own states."""
 
     def follow(self, target: CachedPass) -> None:
         """Read the target's states from this pass."""
@@ -144,7 +144,7 @@ class DistilledDraft:
         text, proposals = list(context), list[Proposal]()
         with self._lock, torch.inference_mode():
             start = time.perf_counter()
-            # What was read of its own guesses is read again, now from the target's states.
+            # Positions read with guessed states are read again, now with the target's own.
             self._cache.crop(self._sure - self._cache.get_seq_length())
             states = self._target.states_from(self._sure)
             unread = text[self._sure + 1 :]

@@ -41,22 +41,22 @@ class Proposal(Result):
 
     id: int
     q: Array
-    """[V] the distribution that it was drawn from; one-hot if nothing was left to chance."""
+    """[V] the distribution that it was drawn from; one-hot if it was not drawn at random."""
 
 
 class Draft(Protocol):
-    """What proposes tokens. It may keep what it read of one text, so it serves one run."""
+    """What proposes tokens. A draft may remember the text that it read, so it serves one run."""
 
     name: str
     reads_states: bool
-    """Whether it looks at the target's last hidden states; then `follow` is called first."""
+    """Whether it reads the target's last hidden states; then `follow` is called first."""
 
     @property
     def milliseconds(self) -> float:
-        """How long the last call took, without waiting for its turn."""
+        """How long the last call took, without waiting for other runs."""
 
     def follow(self, target: CachedPass) -> None:
-        """Look at the target's states, which this pass keeps, from now on."""
+        """Read the target's states from this pass, which keeps them, from now on."""
 
     def propose(
         self, context: Sequence[int], k: int, settings: SamplingSettings, uniform: Uniform
@@ -64,28 +64,28 @@ class Draft(Protocol):
         """Guess up to `k` tokens that follow the context, none after an end token.
 
         Args:
-            context: The whole text so far. Compared with the last call, guesses that were
-                rejected are gone and other tokens have come.
+            context: The whole text so far. Since the last call, rejected guesses have been removed
+                from it and other tokens added.
             k: How many at most.
-            settings: The run's; the draft's distribution goes through them too.
+            settings: The run's; the draft's distribution passes through them too.
             uniform: Gives the next random number in [0, 1).
         """
 
 
 class WithoutStates:
-    """A draft that needs nothing of the target."""
+    """A draft that does not read the target's states."""
 
     reads_states = False
 
     def follow(self, target: CachedPass) -> None:
-        """Look at nothing."""
+        """Do nothing."""
 
 
 class PromptLookup(WithoutStates):
-    """Guess that what followed the last few tokens before follows them again.
+    """Guess that the last few tokens are followed by what followed them before in this text.
 
-    Source: Saxena, "Prompt lookup decoding" (2023). It costs nothing, and it is right where a text
-    repeats itself: copying, summarising, code.
+    It costs next to nothing and is right where a text repeats itself: copying, summarising, code.
+    Source: Saxena, "Prompt lookup decoding" (2023).
     """
 
     def __init__(self, vocabulary: int, stop_ids: frozenset[int], *, longest: int = 3) -> None:
@@ -99,7 +99,7 @@ class PromptLookup(WithoutStates):
     def propose(
         self, context: Sequence[int], k: int, settings: SamplingSettings, uniform: Uniform
     ) -> list[Proposal]:
-        """Return the tokens after the latest earlier place with the same ending; none without."""
+        """Return the tokens after the latest earlier place where the text has the same ending."""
         start = time.perf_counter()
         found = continuation(context, k, self._longest)
         proposals = []

@@ -1,8 +1,8 @@
-"""A model cut short: the first N blocks, then the final norm and the LM head.
+"""Early exit: a model cut short to its first N blocks, then the final norm and the LM head.
 
-It shares all weights. This is the cheapest draft for speculative decoding: no second model is
-loaded. It works for any family, since nothing is written anew: along the way to the list of blocks
-each module is replaced by a shallow copy whose list is shorter.
+It shares all weights, so as a draft for speculative decoding it needs no second model. It works for
+any family, because no layer is written anew: each module on the way to the list of blocks is
+replaced by a shallow copy, and the list in the last copy is shorter.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 def early_exit(model: LanguageModel, layers: int) -> LanguageModel:
     """Return the model that stops after its first `layers` blocks.
 
-    It uses the same parameters and the same lock, and what is done to one is seen by the other.
+    It has the same parameters and the same lock; a change to a parameter is seen by both models.
 
     Raises:
-        EngineError: There are not so many blocks, or none would be left.
+        EngineError: `layers` is below 1 or above the number of blocks.
     """
     most = model.architecture.layers
     if not 1 <= layers <= most:

@@ -39,7 +39,7 @@ LENGTH = 3
 
 @dataclass(frozen=True)
 class LawCheck(Result):
-    """What many rounds with one guess each gave, beside what they should give."""
+    """Counts of many rounds with one guess each, beside what they should be."""
 
     rounds: int
     counts: tuple[int, ...]
@@ -47,6 +47,7 @@ class LawCheck(Result):
     expected: tuple[float, ...]
     """The target's distribution."""
     residual: tuple[float, ...]
+    """The distribution from which a rejected token is redrawn."""
     accepted: float
     """The share of guesses that were accepted."""
     acceptance: float
@@ -58,13 +59,13 @@ class LawCheck(Result):
 
 
 def check_law(p: Sequence[float], q: Sequence[float], *, rounds: int, seed: int) -> LawCheck:
-    """Guess one token from q and check it against p, many times over.
+    """Guess one token from q and check it against p, many times.
 
     Args:
         p: The target's distribution over a small vocabulary.
         q: The draft's.
         rounds: How many rounds.
-        seed: Of their random numbers.
+        seed: The seed of all random numbers.
     """
     target, draft = np.asarray(p, np.float32), np.asarray(q, np.float32)
     uniform = random_numbers(seed)
@@ -91,7 +92,7 @@ def check_law(p: Sequence[float], q: Sequence[float], *, rounds: int, seed: int)
 
 @dataclass(frozen=True)
 class TextLaw(Result):
-    """How often each text came out of so many runs, beside how often it should."""
+    """How often each text was written in a number of runs, beside how often it should be."""
 
     runs: int
     counts: Mapping[Text, int]
@@ -100,7 +101,7 @@ class TextLaw(Result):
     total_variation: float
     """Half the sum of the distances between shares and law: 0 is equal, 1 is disjoint."""
     by_chance: float
-    """What total variation so many draws from the law itself would give on average."""
+    """The total variation that as many draws from the exact law would have on average."""
     p_value: float
     """How often chance alone gives a larger chi-square; 1 if all outcomes had to be pooled."""
 
@@ -114,15 +115,15 @@ def count_texts(
     runs: int,
     seed: int,
 ) -> Generator[TextLaw, None, None]:
-    """Write the first `LENGTH` tokens again and again with a draft, each run with its own seed.
+    """Write the first `LENGTH` tokens many times with a draft, each run with its own seed.
 
     Args:
-        target: The model whose law it is.
+        target: The model whose distribution is tested.
         make_draft: Gives a new draft for each run.
         ids: The prompt's tokens.
-        settings: The run's; top-k is set to `CHOICES`.
+        settings: The settings of all runs, except that top-k is set to `CHOICES`.
         runs: How many runs.
-        seed: Gives each run its own.
+        seed: Each run gets a seed of its own from it.
 
     Returns:
         The state after each run.
@@ -135,7 +136,7 @@ def count_texts(
     counts: Counter[Text] = Counter()
     uniform = random_numbers(seed)
     for _ in range(runs):
-        # Seeds that lie far apart: the first numbers of neighbouring ones look alike at times.
+        # Seeds that lie far apart: neighbouring seeds can begin with similar numbers.
         own = int(uniform() * 2**31)
         rounds = speculate(
             target, make_draft(), ids, narrow, k=LENGTH, max_new_tokens=LENGTH, seed=own
@@ -147,7 +148,7 @@ def count_texts(
 def exact_law(
     target: LanguageModel, ids: Sequence[int], settings: SamplingSettings
 ) -> dict[Text, float]:
-    """Return the probability of each text of `LENGTH` tokens, or fewer with an end token."""
+    """Return the probability of each text of `LENGTH` tokens, or of fewer up to an end token."""
     law: dict[Text, float] = {(): 1.0}
     for _ in range(LENGTH):
         longer: dict[Text, float] = {}
@@ -164,11 +165,11 @@ def exact_law(
 
 
 def compared(counts: Mapping[Text, int], law: Mapping[Text, float]) -> TextLaw:
-    """Compare what was counted with the law."""
+    """Compare counts of texts with their exact probabilities."""
     runs = sum(counts.values())
-    texts = law.keys() | counts.keys()  # a text that cannot be counts fully against it
+    texts = law.keys() | counts.keys()  # a text of probability 0 counts as a deviation too
     shares = [counts.get(text, 0) / runs for text in texts]
-    # The mean distance of a share from its probability, for many draws: that of a normal.
+    # For many draws a share is normally distributed around p: this is its mean distance from p.
     noise = sum(math.sqrt(2 * p * (1 - p) / (math.pi * runs)) for p in law.values())
     return TextLaw(
         runs=runs,
@@ -181,12 +182,12 @@ def compared(counts: Mapping[Text, int], law: Mapping[Text, float]) -> TextLaw:
 
 
 def _fit(counts: Mapping[Text, int], law: Mapping[Text, float], runs: int) -> float:
-    """Return the p-value of Pearson's test, rare texts taken together."""
+    """Return the p-value of Pearson's test, with rare texts pooled."""
     ranked = sorted(law, key=lambda text: -law[text])
     expected: list[float] = []
     counted: list[int] = []
     for text in ranked:
-        # The rarest so far takes in what is rarer still, until it is expected often enough.
+        # Rarer texts join the last group until it is expected often enough.
         if not expected or expected[-1] >= LEAST_EXPECTED:
             expected.append(0.0)
             counted.append(0)

@@ -40,14 +40,14 @@ def speculate(
     max_new_tokens: int,
     seed: int,
 ) -> Generator[DraftRound, None, None]:
-    """Continue a prompt, several tokens a round.
+    """Continue a prompt, several tokens per round.
 
     Args:
-        target: The model whose text it is. Its lock is held for one pass at a time.
-        draft: What guesses, new for this run.
+        target: The model that writes. Its lock is held for one pass at a time.
+        draft: The draft that guesses; it must be new for this run.
         ids: The prompt's tokens.
-        settings: How tokens are drawn; target and draft both go through them.
-        k: How many tokens are guessed at most in a round, at least 1.
+        settings: How tokens are drawn; the distributions of target and draft pass through them.
+        k: Most tokens to guess per round, at least 1.
         max_new_tokens: The token budget, at least 1.
         seed: Gives this run its own random numbers.
 
@@ -55,7 +55,7 @@ def speculate(
         The rounds. `stop_reason` is set on the last one; nothing follows an end token.
 
     Raises:
-        EngineError: At once: as `generate`, or k below 1.
+        EngineError: At once, before the first round: as `generate`, or k is below 1.
         SettingsError: At once: as `generate`.
     """
     prompt = checked_prompt(ids, target.architecture, room=1)
@@ -97,7 +97,7 @@ class _Run:
         return proposals[: end + 1]
 
     def score(self, proposals: Sequence[Proposal]) -> list[Array]:
-        """Return the target's distribution before each guess and after all, from one pass."""
+        """Return the target's distribution for each guess and what follows, from one pass."""
         guessed = [proposal.id for proposal in proposals]
         unread = [*self.ids[self.sequence.tokens :], *guessed]
         logits = self.sequence.advance_many(unread, len(guessed) + 1)
@@ -110,7 +110,7 @@ class _Run:
 
 
 def _rounds(run: _Run, k: int, most: int, is_budget: bool) -> Generator[DraftRound, None, None]:
-    """Run rounds until `most` tokens are there or an end token is."""
+    """Run rounds until `most` tokens are written or an end token is."""
     index, left = 0, most
     while left > 0:
         # Guess at most `left - 1`: the bonus token needs the last place.
@@ -129,7 +129,7 @@ def _rounds(run: _Run, k: int, most: int, is_budget: bool) -> Generator[DraftRou
         full: StopReason = "token budget" if is_budget else "context limit"
         reason: StopReason | None = "end token" if ended else None if left else full
         run.ids += new
-        # What was read of rejected guesses must not be seen by what comes next.
+        # Rejected guesses leave the cache, so that no later token attends to them.
         run.sequence.rewind(len(run.ids) - 1)
         times = (drafting, checking)
         yield _report(run, index, proposals, target, verdict, tuple(new), times, reason)
@@ -148,7 +148,7 @@ def _report(
     times: tuple[float, float],
     reason: StopReason | None,
 ) -> DraftRound:
-    """Put a round into plain values."""
+    """Return the report of one round, in plain values."""
     data_of = run.target.tokenizer.bytes_of
     checked = []
     for i, (proposal, p) in enumerate(zip(proposals, target, strict=False)):
@@ -180,7 +180,7 @@ def _report(
 def _residual_rows(
     proposals: Sequence[Proposal], target: Sequence[Array], verdict: Verdict
 ) -> tuple[ResidualRow, ...]:
-    """Return the likeliest tokens of the residual, and the rejected and the redrawn one."""
+    """Return the likeliest tokens of the residual, with the rejected and the redrawn one."""
     p, rejected = target[verdict.accepted], proposals[verdict.accepted]
     rest, q = verdict.drawn_from, rejected.q
     best = [int(i) for i in np.argsort(-rest, kind="stable")[:RESIDUAL_ROWS] if rest[i] > 0]

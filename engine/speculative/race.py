@@ -1,7 +1,7 @@
-"""When does speculative decoding pay? Measured beside plain decoding, and predicted by the formula.
+"""A race of speculative against plain decoding: the speed-up, measured and by the formula.
 
-Both run at once, in turns: after each round of the draft plain decoding makes as many tokens. So a
-busy moment of the machine hits both, and their own times can be compared.
+The two run in turns: after each round with the draft, plain decoding writes as many tokens. So a
+busy moment of the machine slows both, and their times can be compared.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Lap(Result):
-    """One round with a draft, and as many tokens without."""
+    """One round with a draft, and as many tokens without one."""
 
     round: DraftRound | None
     """None once the run with a draft is over."""
@@ -36,21 +36,21 @@ class Lap(Result):
 
 @dataclass(frozen=True)
 class Pay(Result):
-    """What a race says about one draft and one k. Costs are in units of a plain step."""
+    """The result of a race for one draft and one k. Costs are in units of a plain step."""
 
     k: int
     acceptance: float
-    """Accepted guesses of those that were checked."""
+    """Accepted guesses divided by checked ones."""
     tokens_a_pass: float
-    """New tokens for one pass of the target."""
+    """New tokens per pass of the target."""
     draft_cost: float
-    """Of one guess."""
+    """The cost of one guess."""
     check_cost: float
-    """Of a pass of the target over k + 1 tokens (or fewer, where fewer were guessed)."""
+    """The cost of a pass of the target over k + 1 tokens, or fewer where fewer were guessed."""
     speed_up: float
-    """Plain decoding's time for a token, divided by this one's; below 1 it is slower."""
+    """Plain decoding's time per token divided by the draft's; below 1 the draft makes it slower."""
     predicted: float
-    """The same by the formula, from acceptance and costs."""
+    """The speed-up by the formula, from acceptance and costs."""
 
 
 def race(
@@ -84,17 +84,17 @@ def _laps(
 
 
 def expected_tokens(acceptance: float, k: int) -> float:
-    """Return the tokens that a pass gives on average: 1 + a + a^2 + ... + a^k."""
+    """Return the average number of tokens per pass: 1 + a + a^2 + ... + a^k."""
     return sum(acceptance**i for i in range(k + 1))
 
 
 def predicted_speed_up(acceptance: float, k: int, draft_cost: float, check_cost: float) -> float:
-    """Return the speed-up by the formula: tokens a round over its cost in plain steps."""
+    """Return the speed-up by the formula: tokens per round over its cost in plain steps."""
     return expected_tokens(acceptance, k) / (k * draft_cost + check_cost)
 
 
 def pay(laps: Sequence[Lap], k: int) -> Pay | None:
-    """Sum a race up; None while there is too little to compare.
+    """Summarise a race; None while there is too little to compare.
 
     The first round and the first step read the prompt, so they are left out.
     """

@@ -1,6 +1,6 @@
 """What one round of speculative decoding reports: each guess, its fate, and what followed.
 
-Imports neither torch nor transformers, as `engine.generation.token_step`.
+Neither torch nor transformers is imported, so that a page can show rounds without a model.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class DraftRound(Table):
     index: int
     proposed: tuple[CheckedToken, ...]
     source: Source | None
-    """Where the last token of the round is from: "redrawn" after a rejection, "bonus" if all were
-    accepted, "drawn" if nothing had been proposed. None if the round ends with an end token that
-    was guessed."""
+    """Where the last token of the round comes from: "redrawn" after a rejection, "bonus" if all
+    guesses were accepted, "drawn" if there were none. None if the round ends with a guessed end
+    token."""
     last: CheckedToken | None
     """That token; its p is the probability with which it was drawn, q is 0."""
     residual: tuple[ResidualRow, ...]
@@ -72,5 +72,5 @@ class DraftRound(Table):
 
     @property
     def checked(self) -> int:
-        """How many guesses were looked at: what follows a rejected one is not."""
+        """How many guesses were checked; those after a rejected one are not."""
         return sum(token.fate != "not checked" for token in self.proposed)

@@ -1,8 +1,8 @@
-"""Training from nothing: a tiny transformer that reads characters, from random weights.
+"""Train a tiny transformer from random weights to write nursery rhymes, character by character.
 
-About 100,000 parameters: two blocks of four heads, learned positions, GPT-2's architecture, so
-that every page's own code can look inside it. It learns a few rhymes by heart. Pre-training a real
-model is the same loop over a million times more text, with ten thousand times more weights.
+It has about 100,000 parameters: two blocks of four heads, learned positions. Its architecture is
+GPT-2's, so that every page can show its inside. Pre-training a real model is the same loop over a
+million times more text with ten thousand times more weights.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ RHYMES = Path(__file__).parent / "rhymes.txt"
 
 @dataclass(frozen=True)
 class TinyStep(Result):
-    """Where the training stands."""
+    """The state of the training after a number of steps."""
 
     step: int
     """0 is before the first step."""
     loss: float
-    """Mean of -ln p over the characters of this step's batch; ln(characters) if all are equal."""
+    """Mean of -ln p over this step's characters; ln(V) if the model finds all equally likely."""
     sample: str | None
     """What the model writes now, at the steps of `SAMPLES_AT` and the last one."""
     model: LanguageModel | None
-    """The model as it is now, at the same steps: a copy that goes on unchanged."""
+    """A copy of the model at the same steps; later steps do not change it."""
 
 
 def rhymes() -> str:
@@ -62,7 +62,7 @@ def train(text: str, *, steps: int = MOST_STEPS, seed: int = 0) -> Generator[Tin
     Args:
         text: At least `CONTEXT` + 2 characters.
         steps: Steps of AdamW, each over `BATCH` random pieces of `CONTEXT` characters.
-        seed: Gives the run its own random numbers, for the weights and the pieces.
+        seed: Gives the run its own random numbers for the weights and the pieces.
 
     Returns:
         The state before the first step and after each one.
@@ -82,7 +82,7 @@ def train(text: str, *, steps: int = MOST_STEPS, seed: int = 0) -> Generator[Tin
 
 
 def character_tokenizer(text: str) -> Tokenizer:
-    """Return a tokenizer that knows the bytes of a text, one a token: for ASCII its characters."""
+    """Return a tokenizer with one token per byte of a text; for ASCII these are its characters."""
     # Byte-pair encoding without a single merge.
     cut = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     symbols = sorted({char for piece, _ in cut.pre_tokenize_str(text) for char in piece})
@@ -112,11 +112,13 @@ def random_network(vocabulary: int, generator: torch.Generator) -> Any:
         bos_token_id=None,
         eos_token_id=None,
     )
-    with torch.random.fork_rng(devices=[]):  # its own start weights leave no trace elsewhere
+    with torch.random.fork_rng(
+        devices=[]
+    ):  # the start weights use the global generator: restore it
         network = transformers.AutoModelForCausalLM.from_config(config)
     for name, parameter in network.named_parameters():
         if parameter.dim() > 1:
-            # What is added to the residual stream is smaller, so that it does not grow with depth.
+            # Smaller for what is added to the residual stream, so that depth does not make it grow.
             deviation = 0.02 / math.sqrt(2 * config.n_layer) if "c_proj" in name else 0.02
             torch.nn.init.normal_(parameter, std=deviation, generator=generator)
     return network
@@ -128,7 +130,7 @@ def _steps(
     optimizer = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE)
     for step in range(steps + 1):
         if step:
-            # The first steps are short, while AdamW's averages are not worth much yet.
+            # The first steps are short, because AdamW's averages are still unreliable.
             for group in optimizer.param_groups:
                 group["lr"] = LEARNING_RATE * min(1.0, step / WARM_UP)
             optimizer.step()
@@ -155,7 +157,7 @@ def _steps(
 
 
 def snapshot(network: Any, tokenizer: Tokenizer, step: int) -> LanguageModel:
-    """Return a copy of the network as a model that every page can look into."""
+    """Return a copy of the network as a model that every page can show."""
     twin = copy.deepcopy(network)
     twin.zero_grad()
     return LanguageModel.wrap(
@@ -164,7 +166,7 @@ def snapshot(network: Any, tokenizer: Tokenizer, step: int) -> LanguageModel:
 
 
 def sample(model: LanguageModel, first: int, *, characters: int = 60, seed: int = 0) -> str:
-    """Return what the model writes after a first character, with it."""
+    """Return a first character and what the model writes after it."""
     settings = SamplingSettings(temperature=0.8)
     budget = min(characters, CONTEXT - 1)
     steps = generate(model, [first], settings, max_new_tokens=budget, seed=seed)

@@ -1,12 +1,12 @@
-"""Training: learn from a preference, the idea of RLHF in its shortest form (DPO).
+"""Learn from a preference by DPO (direct preference optimisation), the shortest form of RLHF.
 
-Somebody prefers one answer to another. Direct preference optimisation raises the chosen one's
-log-probability against the rejected one's, measured from where both began:
+Somebody prefers one answer to another. DPO raises the chosen answer's log-probability relative to
+the rejected one's, each measured from its value at the start:
 
     loss = -ln σ(β · ((log π(c) - log π₀(c)) - (log π(r) - log π₀(r))))
 
-β says how dearly leaving the start is paid. Source: Rafailov et al., "Direct Preference
-Optimization: Your Language Model is Secretly a Reward Model" (2023), equation 7.
+β says how strongly moving away from the start is penalised. Source: Rafailov et al., "Direct
+Preference Optimization: Your Language Model is Secretly a Reward Model" (2023), equation 7.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PreferenceStep(Result):
-    """Where the preference stands after a number of steps."""
+    """The state of the training after a number of steps."""
 
     step: int
     """0 is before the first step."""
@@ -39,7 +39,7 @@ class PreferenceStep(Result):
     rejected: float
     """ln p of the whole rejected answer."""
     margin: float
-    """β times how much further the chosen one has moved than the rejected one."""
+    """β times how much more the chosen answer's ln p has risen than the rejected one's."""
     divergence: float
     """KL(now ‖ start) of the next token's distribution after the prompt, in nats."""
     watched: tuple[float, ...]
@@ -74,12 +74,12 @@ def prefer(
 
     Args:
         model: Never changed.
-        prompt_ids: What is answered.
+        prompt_ids: The tokens of the prompt.
         chosen_ids: The answer to prefer.
-        rejected_ids: The other one.
+        rejected_ids: The other answer.
         steps: Steps of AdamW.
-        learning_rate: How far a step goes.
-        beta: How dearly leaving the start is paid, above 0.
+        learning_rate: The learning rate of AdamW.
+        beta: How strongly moving away from the start is penalised, above 0.
         watched: Tokens whose probability after the prompt is reported.
         blocks: How many of the last blocks learn.
 

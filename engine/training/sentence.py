@@ -1,9 +1,9 @@
-"""Control, training: the loss of every token, and a few steps of learning on a private copy.
+"""Learn one sentence: the loss of every token, and a few steps of training on a private copy.
 
-Pre-training knows one task: give the next token a high probability. The loss of a token is its
-surprisal, -log p; a step of learning moves every weight a little against the gradient of the mean
-loss. `learn` does that for one sentence, `prefer` (engine/training/preference.py) for a pair of
-answers. The shared model never changes.
+Pre-training has one task: give the next token a high probability. The loss of a token is its
+surprisal, -log p; a step of training moves every weight a little against the gradient of the mean
+loss. `learn` does that for one sentence on a copy of the last blocks (`engine.training.tail`). The
+shared model never changes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_TOKENS = 256
 
 @dataclass(frozen=True, eq=False)
 class TokenLosses(Result):
-    """How surprising each token of a text is, given the ones before it."""
+    """The loss of each token of a text, given the tokens before it."""
 
     ids: tuple[int, ...]
     bits: Array
@@ -42,7 +42,7 @@ class TokenLosses(Result):
 
     @property
     def perplexity(self) -> float:
-        """Return e to the mean loss: among so many equally likely tokens the model hesitates."""
+        """Return e to the mean loss: as unsure as between so many equally likely tokens."""
         return math.exp(self.mean_nats)
 
 
@@ -57,7 +57,7 @@ class Fact(Result):
 
 @dataclass(frozen=True)
 class LearnStep(Result):
-    """Where learning stands after a number of steps."""
+    """The state of the training after a number of steps."""
 
     step: int
     """0 is before the first step."""
@@ -105,13 +105,13 @@ def learn(
     """Teach a copy of the last blocks one sentence: prompt and answer.
 
     Args:
-        model: Its trunk is run once a text; it is never changed.
+        model: Its trunk is run once per text; it is never changed.
         prompt_ids: The sentence up to the answer.
         answer_ids: The rest of it.
         steps: Steps of AdamW (Loshchilov and Hutter, 2019), each over the whole sentence.
-        learning_rate: How far a step goes.
+        learning_rate: The learning rate of AdamW.
         watched: Tokens whose probability after the prompt is reported.
-        facts: Other prompts, to see what the steps do to them.
+        facts: Other prompts, to see how the steps change their answers.
         blocks: How many of the last blocks learn.
 
     Returns:
@@ -150,11 +150,11 @@ def _learning(
         if step:
             optimizer.step()
             optimizer.zero_grad()
-        # 1. The loss of the sentence, with the weights as they are now.
+        # 1. The loss of the sentence with the current weights.
         with torch.enable_grad():
             loss = -tail.answer_logprobs(text, 1).mean()
             if step < steps:
-                # 2. The gradient: which way each weight would raise it.
+                # 2. The gradient: in which direction each weight would raise the loss.
                 loss.backward()  # type: ignore[no-untyped-call]
         yield LearnStep(
             step=step,

@@ -1,8 +1,8 @@
-"""Training: a private copy of a model's last blocks that can learn, behind the shared frozen rest.
+"""A private copy of a model's last blocks that can learn, on top of the shared frozen rest.
 
-The blocks before (the trunk) are run once for each text and their result is kept: nothing that
-learns can change it. Copied are the last blocks and the final norm; embedding, trunk and LM head
-are the shared model's own and stay frozen. So two blocks of the default model with AdamW take
+The last blocks and the final norm are copied; embedding, the blocks before (the trunk) and the LM
+head are the shared model's own and stay frozen. The trunk is run once per text and its result is
+kept, because nothing that learns can change it. So two blocks of the default model with AdamW take
 about 115 MB, and the shared weights cannot change.
 """
 
@@ -33,24 +33,24 @@ BYTES_A_NUMBER = 16
 
 @dataclass(frozen=True, eq=False)
 class Trunk(Result):
-    """One text after the frozen blocks."""
+    """The result of the frozen blocks for one text."""
 
     ids: tuple[int, ...]
     hidden: torch.Tensor
-    """`[1, T, D]`, what the first copied block reads."""
+    """`[1, T, D]`, the input of the first copied block."""
     arguments: tuple[dict[str, Any], ...]
-    """What each copied block is given besides (mask, rotation), by block."""
+    """The other arguments of each copied block (mask, rotation)."""
 
 
 class Tail:
-    """The copied blocks. For one training session, used by one thread."""
+    """The copied blocks and final norm, for one training session in one thread."""
 
     def __init__(self, model: LanguageModel, blocks: int = BLOCKS) -> None:
         """Copy the last blocks.
 
         Raises:
-            EngineError: The model has fewer blocks, or something behind its LM head that is not
-                known here, so that the copy does not give the model's own logits.
+            EngineError: The model has fewer blocks, or something unknown after its last block, so
+                that the copy does not give the model's own logits.
         """
         layers = model.architecture.layers
         if not 1 <= blocks <= layers:
@@ -58,7 +58,7 @@ class Tail:
         sites = model.sites
         self._model = model
         self._sources = [site.block for site in sites.layers[-blocks:]]
-        # Under the lock no observer hangs on the modules, so none is copied.
+        # While the lock is held no hook is attached to the modules, so none is copied.
         with model.lock:
             self.blocks = nn.ModuleList(copy.deepcopy(block) for block in self._sources)
             self.norm = copy.deepcopy(sites.final_norm)
@@ -69,7 +69,7 @@ class Tail:
         self._check()
 
     def parameters(self) -> Iterator[nn.Parameter]:
-        """Yield what learns."""
+        """Yield the parameters that learn."""
         yield from self.blocks.parameters()
         yield from self.norm.parameters()
 
@@ -79,7 +79,7 @@ class Tail:
         return sum(parameter.numel() for parameter in self.parameters()) * BYTES_A_NUMBER
 
     def trunk(self, ids: Sequence[int]) -> Trunk:
-        """Run the shared model over a text and keep what its last blocks are given."""
+        """Run the shared model over a text and keep the inputs of its last blocks."""
         given: list[tuple[torch.Tensor, dict[str, Any]]] = []
 
         def keep(_: nn.Module, args: Any, kwargs: Any) -> None:
