@@ -70,6 +70,7 @@ def summarise(
         ValueError: u is not in [0, 1).
     """
     split = len(trace.ids) if prompt_tokens is None else prompt_tokens
+    shown_layer, shown_head = telling_head(trace) if head is None else head
     sampling = _sampling(model, trace, settings, u)
     text, generated, detokenizer = _detokenize(model, trace.ids, split, sampling.drawn.id)
     return Overview(
@@ -82,7 +83,7 @@ def summarise(
         architecture=_architecture(model),
         embedding=_embedding(model, trace.ids[-1]),
         position=_position(model, len(trace.ids) - 1),
-        head=_head(trace, *(telling_head(trace) if head is None else head)),
+        head=_head(trace, shown_layer, shown_head),
         cache=CacheFact(len(trace.ids), sizes.size_of(model).per_token * len(trace.ids)),
         residual_norms=_residual_norms(trace),
         lens=_lens(model, trace),
