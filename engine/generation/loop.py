@@ -65,7 +65,8 @@ def generate(
 
     Raises:
         EngineError: At once, before the first step: no tokens, too many, an id that does not
-            exist, a budget below 1, a seed that is not a whole number of at most 64 bits, an empty stop.
+            exist, a budget below 1, a seed that is not a whole number of at most 64 bits, an empty
+            stop string.
         SettingsError: At once: a bias names an id outside the vocabulary, or bans every token.
     """
     prompt = checked_prompt([*ids, *written], model.architecture, room=1)
