@@ -52,8 +52,9 @@ def run_buttons(
     write: Callable[[], None],
     more: Callable[[], None],
     forget: Callable[[], None],
+    stop: Callable[[], None],
 ) -> None:
-    """Draw Stop while a run writes, else what can be started.
+    """Draw what can be started, and Stop while a run writes.
 
     Args:
         answer: what is shown.
@@ -61,6 +62,7 @@ def run_buttons(
         write: called to begin an answer.
         more: called to go on with the shown one.
         forget: called to forget all answers.
+        stop: draws Stop.
     """
     ended = bool(answer) and answer[-1].step.stop_reason in ("end token", "stop string")
     with st.container(horizontal=True, width="content", key="run_buttons"):
@@ -72,16 +74,19 @@ def run_buttons(
             disabled=running or ended,
             on_click=more if answer else write,
         )
-        st.button("Stop", key="stop_run", icon=":material/stop_circle:", disabled=not running)
+        if running:
+            stop()
         nothing = running or not answer
         st.button(
-            *("New answer", "write_new"),
+            "New answer",
+            key="write_new",
             icon=":material/replay:",
             disabled=nothing,
             on_click=write,
         )
         st.button(
-            *("Forget all", "forget"),
+            "Forget all",
+            key="forget",
             icon=":material/delete:",
             disabled=nothing,
             on_click=forget,
@@ -119,8 +124,13 @@ def budget_and_stops() -> tuple[int, tuple[str, ...]]:
     return budget, stops
 
 
-def why_it_ended(answer: tuple[Written, ...]) -> str:
-    """Return one sentence of Markdown on the end of an answer."""
+def why_it_ended(answer: tuple[Written, ...], *, stopped: bool) -> str:
+    """Return one sentence of Markdown on the end of an answer.
+
+    Args:
+        answer: the answer.
+        stopped: whether a person pressed Stop where it ends.
+    """
     if not answer:
         return ""
     last = answer[-1]
@@ -134,14 +144,19 @@ def why_it_ended(answer: tuple[Written, ...]) -> str:
         )
     if reason == "stop string":
         return f"{count}**Ended by a stop string:** the text was cut before it."
+    if reason is None:
+        return count + (
+            "**Stopped by you.** What was written stays."
+            if stopped
+            else "**Broken off** when something else was done meanwhile. What was written stays."
+        )
     return count + _SENTENCES[reason]
 
 
-_SENTENCES: Mapping[StopReason | None, str] = {
+_SENTENCES: Mapping[StopReason, str] = {
     "token budget": "**Ended by the token budget:** the model would have gone on.",
     "context limit": "**Ended by the context limit:** the model can't read any further.",
     "cancelled": "**Stopped by you.** What was written stays.",
-    None: "**Stopped by you.** What was written stays.",
 }
 
 

@@ -1,4 +1,4 @@
-"""The KV cache on the attention page: what it keeps, whom it serves, and a race without it."""
+"""The KV cache on the attention page: what it holds, what heads share, a race without it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from components.kv_cache import pictures
 from components.kv_cache.costs import cost_lines
 from components.kv_cache.sharing import selected_query_head, sharing_figure
 from components.link import keys, widgets
+from pages.frame import job
+from pages.frame.kept import keep, kept
 
 if TYPE_CHECKING:
     from engine.kv_cache.step_costs import StepCost
     from engine.tracing.trace import Trace
     from pages.frame.live import Live
 
+RACE = "race"
 RESULTS = "race_results"
 CONTEXT = 8_192
 """Tokens that the table of sizes is for."""
@@ -39,7 +42,7 @@ def show(live: Live, trace: Trace, head: int) -> None:
         chart(
             pictures.cache_figure(trace.k, [t.data for t in live.tokens], size, key="cache"),
             key="cache",
-            alt="The KV cache: a row a token and a column a layer",
+            alt="The KV cache: one row per token, one column per layer",
         )
         st.caption(
             f"A cell is {live.model.architecture.kv_heads} keys and as many values of "
@@ -82,25 +85,17 @@ def race(live: Live) -> None:
     st.markdown("#### With the cache and without it, on this machine")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         steps = int(widgets.slider(keys.limit(keys.RACE_STEPS)))
-        started = st.button("Run both", key="race", icon=":material/timer:")
-    results: list[StepCost] = []
-    request = (live.model.source, live.ids)
-    if started:
-        st.session_state[RESULTS] = (request, results)
-        slot = st.empty()
-        with slot.container():
-            _run(live, steps, results)
-        slot.empty()
-    else:
-        kept, found = st.session_state.get(RESULTS, (None, []))
-        results = found if kept == request else []
+        wanted = job.button("Run both", RACE, icon=":material/timer:")
+    if wanted:
+        _run(live, steps)
+    results: tuple[StepCost, ...] = kept(RESULTS, _request(live), ())
     left, right = side_by_side(1, 1)
     if results:
         with left:
             chart(
                 cost_lines(results, key="race_chart"),
                 key="race_chart",
-                alt="Milliseconds a step against the context, with the cache and without it",
+                alt="Milliseconds per step against the context, with the cache and without it",
             )
         with right:
             pictures.show_race(results, live.model.tokenizer.bytes_of)
@@ -115,12 +110,21 @@ def race(live: Live) -> None:
         st.markdown(pictures.work_words(tokens, steps))
 
 
-def _run(live: Live, steps: int, results: list[StepCost]) -> None:
-    """Run both ways, step by step; Stop interrupts the script between two steps."""
+def _run(live: Live, steps: int) -> None:
+    """Run both ways, step by step, and keep each step."""
     from engine.kv_cache.step_costs import greedy_costs
 
     bar = st.progress(0.0, text="Reading the prompt …")
-    st.button("Stop", key="stop_race", icon=":material/stop:")
-    for cost in greedy_costs(live.model, live.ids, steps):
+    results: list[StepCost] = []
+
+    def show(cost: StepCost) -> None:
         results.append(cost)
+        keep(RESULTS, _request(live), tuple(results))
         bar.progress(len(results) / steps, text=f"{len(results)} of {steps} steps")
+
+    with job.running(RACE):
+        job.follow(greedy_costs(live.model, live.ids, steps), show)
+
+
+def _request(live: Live) -> tuple[str, tuple[int, ...]]:
+    return live.model.source, live.ids

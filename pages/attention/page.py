@@ -19,14 +19,14 @@ from components.link import keys
 from engine.attention import patterns
 from engine.attention.head_steps import head_steps
 from pages.attention import cache_view
-from pages.frame import derived, frame
+from pages.frame import frame, results
 from pages.interpret import knockout
 
 live = frame.live_prompt()
 trace = live.trace()
 pieces = [token.data for token in live.tokens]
 shape = live.model.architecture
-scores = derived.head_scores(live.model.source, live.ids)
+scores = results.head_scores(live.model.source, live.ids)
 frame.selection(live, layer=True, head=True, token=True, start=controls.first_head(scores))
 layer, head, token = (st.session_state[key] for key in (keys.LAYER, keys.HEAD, keys.TOKEN))
 shares = controls.shares_of(scores, layer, head)
@@ -45,7 +45,7 @@ def visual() -> None:
         knockout.show(live, scores)
     elif options.picture == controls.STEPS:
         step, run = choose_step(shape.positions), head_steps(trace, layer, head)
-        rotated = derived.rotated_pairs(live.model.source, live.model)
+        rotated = results.rotated_pairs(live.model.source, live.model)
         show_step(step, run, pieces, token, rotated)
     else:
         one_head(options)
@@ -59,7 +59,7 @@ def all_heads(options: controls.Options) -> None:
         if place is not None:
             controls.go_to_head(*place)
 
-    maps = derived.pattern_overview(live.model.source, live.ids, options.without_first).maps
+    maps = results.pattern_overview(live.model.source, live.ids, options.without_first).maps
     chart(
         figures.mosaic_figure(
             maps,

@@ -12,7 +12,7 @@ from components.embedding import rope as embedding_rope
 from components.embedding import ways as embedding_ways
 from components.kit.text import visible
 from components.link import keys, widgets
-from pages.frame import derived, frame
+from pages.frame import frame, results
 
 live = frame.live_prompt()
 # The engine brings torch with it; now that the model is there, that takes no time.
@@ -98,7 +98,7 @@ def position() -> None:
     if has_rope:
         layer, head = (st.session_state[key] for key in (keys.LAYER, keys.HEAD))
         facts = embedding_rope.RopeFacts(
-            derived.rope_head(model.source, ids, layer, head),
+            results.rope_head(model.source, ids, layer, head),
             rope.angles(model, range(len(ids))),
             rope.wavelengths(model),
             *rope.mean_score_by_distance(live.trace(), layer, head),
@@ -120,7 +120,7 @@ def ways() -> None:
         positions.learned_rows(model, shown) if has_learned else None,
         rope.angles(model, shown) if has_rope else None,
         architecture.context,
-        derived.rotated_pairs(model.source, model),
+        results.rotated_pairs(model.source, model),
     )
 
 
@@ -132,7 +132,7 @@ def in_depth() -> None:
     index = min(st.session_state.get(keys.TOKEN, 0), len(ids) - 1)
     token_id = ids[index]
     depth.show_table(architecture, token_id, index, table.row(model, token_id))
-    if (rotated := derived.rotated_pairs(model.source, model)) is not None:
+    if (rotated := results.rotated_pairs(model.source, model)) is not None:
         depth.show_rope(rope.wavelengths(model), rotated, architecture, index)
     depth.show_limits()
 

@@ -19,7 +19,7 @@ from engine.feed_forward import neurons as feed_forward
 from engine.feed_forward.block import block_run
 from engine.interpret import lens
 from engine.interpret.attribution import attribution
-from pages.frame import derived, frame
+from pages.frame import frame, results
 from pages.interpret import knockout
 
 live = frame.live_prompt()
@@ -29,7 +29,7 @@ shape, tokenizer = live.model.architecture, live.model.tokenizer
 away = check.text(keys.FEED_FORWARD_PART) == feed_forward_view.AWAY
 frame.selection(live, layer=True, head=away, token=True, start=(shape.layers // 2, 0))
 layer, token = st.session_state[keys.LAYER], st.session_state[keys.TOKEN]
-norms = derived.residual_norms(live.model.source, live.ids)
+norms = results.residual_norms(live.model.source, live.ids)
 
 
 def visual() -> None:
@@ -40,7 +40,7 @@ def visual() -> None:
         feed_forward_view.STREAM: stream,
         feed_forward_view.ANSWER: answer,
         feed_forward_view.AWAY: lambda: knockout.show(
-            live, derived.head_scores(live.model.source, live.ids)
+            live, results.head_scores(live.model.source, live.ids)
         ),
     }
     draw[feed_forward_view.views()]()
@@ -107,7 +107,7 @@ def answer() -> None:
     best = top(trace.logits_at(token), 10).ids
     places = answer_view.window(len(live.ids), token)
     with st.spinner("Reading every layer …"):
-        grid = derived.lens_grid(live.model.source, live.ids, places)
+        grid = results.lens_grid(live.model.source, live.ids, places)
     figure = answer_view.lens_figure(
         grid,
         pieces,

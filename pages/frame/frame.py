@@ -15,6 +15,7 @@ from components.shell.sidebar import Request
 from components.shell.stages import STAGES, Facts, Stage, following
 from engine.basics.errors import EngineError
 from engine.sampling.chain import SamplingSettings
+from pages.frame import job
 from pages.frame.live import Live, facts, read_prompt
 from pages.frame.loading import loaded_model, wait_for_model
 
@@ -42,6 +43,7 @@ def header(stage: Stage, request: Request, settings: SamplingSettings, seed: int
     st.session_state[CURRENT] = (request, settings, seed)
     if st.session_state.get(keys.SHOWN_STAGE, stage.key) != stage.key:
         st.session_state[keys.VIEW] = VIEWS[0]  # each page opens with its picture
+        job.drop()
     st.session_state[keys.SHOWN_STAGE] = stage.key
     slot = st.container(key="strip")
     st.title(stage.question, anchor=False)

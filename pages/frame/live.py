@@ -14,7 +14,7 @@ from components.kit.text import visible
 from components.shell.sidebar import Request
 from components.shell.stages import Facts
 from engine.sampling import chain as sampling
-from pages.frame.loading import loaded_model, wait_for_model
+from pages.frame.loading import model_in_use, wait_for_model
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
@@ -32,7 +32,9 @@ def read_cap(text: str) -> int:
         return int(text)
     logging.getLogger(__name__).warning(
         "%s is “%s”, which is no whole number of at least 1, so the cap is %d tokens.",
-        *(CAP_VARIABLE, text, USUAL_CAP),
+        CAP_VARIABLE,
+        text,
+        USUAL_CAP,
     )
     return USUAL_CAP
 
@@ -82,9 +84,7 @@ def cached_trace(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> 
     """Run one hooked pass, or return the one that was run for the same request."""
     from engine.tracing.trace import trace
 
-    model = loaded_model(source)
-    if model is None:
-        raise RuntimeError("The model must be loaded before it is traced.")
+    model = model_in_use(source)
     return trace(model, ids, edits=edits)
 
 
@@ -124,9 +124,7 @@ def cached_telling_head(source: str, ids: tuple[int, ...]) -> tuple[int, int]:
 @st.cache_resource(max_entries=32, show_spinner=False)
 def cached_tokens(source: str, prompt: str, chat: bool) -> tuple[str, tuple[Token, ...]]:
     """Return the text that the model receives and its tokens."""
-    model = loaded_model(source)
-    if model is None:
-        raise RuntimeError("The model must be loaded before text is cut into tokens.")
+    model = model_in_use(source)
     if not chat:
         return prompt, tuple(model.tokenizer.encode(prompt, add_bos=True))
     messages = [{"role": "user", "content": prompt}]

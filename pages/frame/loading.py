@@ -1,4 +1,4 @@
-"""One model a process, loaded in the background while the page already shows something."""
+"""Loads one model per process, in the background while the page already shows something."""
 
 from __future__ import annotations
 
@@ -105,6 +105,18 @@ def loader(source: str) -> Loader:
 def loaded_model(source: str) -> LanguageModel | None:
     """Return the model if it is there already; never wait."""
     return loader(source).state.model
+
+
+def model_in_use(source: str) -> LanguageModel:
+    """Return the model, which the page has waited for before it asks for results.
+
+    Raises:
+        RuntimeError: It is not loaded.
+    """
+    model = loaded_model(source)
+    if model is None:
+        raise RuntimeError(f"{source} must be loaded before it is used.")
+    return model
 
 
 def wait_for_model(source: str) -> LanguageModel:

@@ -1,29 +1,31 @@
 """The answers to each prompt, as a tree of branches, kept for this session.
 
-A callback only notes what is wanted; the script takes the note out before it writes. So when Stop,
-another page or a closed tab ends the script, nothing goes on writing, and every token that was
-made is there.
+`begin`, `go_on` and `take` are callbacks: they ask for a run, which the page then does by `write`.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import streamlit as st
 
 from engine.generation.branches import Setup, Tree, Written
 from engine.generation.releases import Ending, Release, releases
+from pages.frame import job
+from pages.frame.kept import forget as forget_kept
+from pages.frame.kept import keep, kept
 from pages.frame.live import Live
 
+RUN = "run"
+"""The job of writing."""
 TREES = "answers"
-WANTED = "answer_wanted"
 BRANCH = "answer_branch"
+STOPPED = "answers_stopped"
 STEP = "answer_step"
-PROBLEM = "answer_problem"
 MOST_PROMPTS = 8
-"""Of so many prompts the answers are kept."""
+"""How many prompts keep their answers."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Wanted:
 
 def tree(live: Live) -> Tree:
     """Return the answers to this very prompt."""
-    found: Tree = st.session_state.get(TREES, {}).get(_base(live), Tree())
+    found: Tree = kept(TREES, _base(live), Tree())
     return found
 
 
@@ -48,8 +50,7 @@ def current(live: Live) -> int | None:
     count = len(tree(live).branches)
     if not count:
         return None
-    chosen = st.session_state.get(BRANCH, {}).get(_base(live), count - 1)
-    return min(int(chosen), count - 1)
+    return min(int(kept(BRANCH, _base(live), count - 1)), count - 1)
 
 
 def shown(live: Live) -> tuple[Written, ...]:
@@ -74,19 +75,19 @@ def log_of(live: Live, answer: tuple[Written, ...]) -> tuple[tuple[Release, ...]
 
 def show(live: Live, branch: int, step: int | None = None) -> None:
     """Show another branch, at one of its tokens (by default the last)."""
-    st.session_state[BRANCH] = {**st.session_state.get(BRANCH, {}), _base(live): branch}
+    keep(BRANCH, _base(live), branch, most=MOST_PROMPTS)
     length = len(tree(live).path(branch))
     st.session_state[STEP] = length if step is None else min(step + 1, length)
 
 
 def begin(live: Live) -> None:
     """Ask for another answer, from the prompt on."""
-    st.session_state[WANTED] = Wanted(None)
+    job.ask(RUN, Wanted(None))
 
 
 def go_on(live: Live) -> None:
     """Ask for more of the answer that is shown."""
-    st.session_state[WANTED] = Wanted(current(live))
+    job.ask(RUN, Wanted(current(live)))
 
 
 def take(live: Live, at: int, token_id: int) -> None:
@@ -95,7 +96,7 @@ def take(live: Live, at: int, token_id: int) -> None:
     if existing is not None:
         show(live, existing, at)
     else:
-        st.session_state[WANTED] = Wanted(None, current(live), at, (token_id,))
+        job.ask(RUN, Wanted(None, current(live), at, (token_id,)))
 
 
 def branch_with(live: Live, at: int, token_id: int) -> int | None:
@@ -110,21 +111,24 @@ def branch_with(live: Live, at: int, token_id: int) -> int | None:
 
 def forget(live: Live) -> None:
     """Forget all answers to this prompt."""
-    for key in (TREES, BRANCH):
-        kept = dict(st.session_state.get(key, {}))
-        kept.pop(_base(live), None)
-        st.session_state[key] = kept
+    for name in (TREES, BRANCH, STOPPED):
+        forget_kept(name, _base(live))
 
 
-def wanted() -> Wanted | None:
-    """Take out what was asked for: only one script run may act on it."""
-    asked: Wanted | None = st.session_state.pop(WANTED, None)
-    return asked
+def note_stop(live: Live) -> None:
+    """Note that the person has stopped the answer where it is now."""
+    before: tuple[tuple[int, ...], ...] = kept(STOPPED, _base(live), ())
+    ids = tuple(part.step.id for part in shown(live))
+    keep(STOPPED, _base(live), (*before, ids), most=MOST_PROMPTS)
 
 
-def write(
-    live: Live, asked: Wanted, setup: Setup, cancelled: Callable[[], bool] = lambda: False
-) -> Iterator[tuple[Written, ...]]:
+def was_stopped(live: Live) -> bool:
+    """Say whether the person has stopped the answer that is shown where it ends now."""
+    ids = tuple(part.step.id for part in shown(live))
+    return ids in kept(STOPPED, _base(live), ())
+
+
+def write(live: Live, asked: Wanted, setup: Setup) -> Generator[tuple[Written, ...], None, None]:
     """Write what was asked for; keep each token as it comes and yield the answer so far."""
     from engine.generation.loop import generate
 
@@ -144,7 +148,6 @@ def write(
         stop=setup.stop,
         written=before,
         forced=asked.forced,
-        cancelled=cancelled,
     )
     with contextlib.closing(steps):
         for step in steps:
@@ -152,17 +155,10 @@ def write(
             if branch is None:
                 answers = answers.with_branch(asked.parent, asked.at)
                 branch = len(answers.branches) - 1
-            _keep(live, answers.with_token(branch, Written(step, setup)))
+            written = answers.with_token(branch, Written(step, setup))
+            keep(TREES, _base(live), written, most=MOST_PROMPTS)
             show(live, branch)
-            yield tree(live).path(branch)
-
-
-def _keep(live: Live, answers: Tree) -> None:
-    """Store a tree as that of the prompt used last, and forget the oldest beyond the bound."""
-    trees = dict(st.session_state.get(TREES, {}))
-    trees.pop(_base(live), None)
-    trees[_base(live)] = answers
-    st.session_state[TREES] = dict(list(trees.items())[-MOST_PROMPTS:])
+            yield written.path(branch)
 
 
 def _base(live: Live) -> tuple[str, tuple[int, ...]]:

@@ -1,6 +1,8 @@
-"""Generation: how the loop runs, stops and becomes text."""
+"""The generation page: write an answer, stop it, look at each token, and branch off."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import streamlit as st
 
@@ -8,10 +10,9 @@ from components.generation import controls, depth
 from components.generation.alternatives import alternatives, headline
 from components.generation.answer_text import Piece, answer_html, answer_text, legend, pieces
 from components.kit.text import markdown, visible
-from engine.basics.errors import EngineError
 from engine.generation.branches import Setup, Written
 from engine.kv_cache.sizes import size_of
-from pages.frame import frame
+from pages.frame import frame, job
 from pages.generation import answers
 from pages.generation.views import looks
 
@@ -35,26 +36,25 @@ def start_controls(answer: Answer, running: bool) -> Setup:
             write=lambda: answers.begin(live),
             more=lambda: answers.go_on(live),
             forget=lambda: answers.forget(live),
+            stop=partial(job.stop_button, answers.RUN, on_stop=partial(answers.note_stop, live)),
         )
         budget, stops = controls.budget_and_stops()
     return Setup(live.settings, live.seed, stops, budget)
 
 
 def run(asked: answers.Wanted, setup: Setup) -> None:
-    """Write, showing each token as it comes; Stop ends it within a token."""
+    """Write, showing each token as it comes."""
     line, count = st.empty(), st.empty()
     line.html(
         answer_html(live.text, drawn(answers.shown(live)) if asked.branch is not None else [])
     )
-    try:
-        for answer in answers.write(live, asked, setup):
-            line.html(answer_html(live.text, drawn(answer)))
-            count.caption(
-                f"{len(answer)} tokens, {answer[-1].step.milliseconds:.0f} ms for this one"
-            )
-    except EngineError as error:
-        st.session_state[answers.PROBLEM] = str(error)
-    st.rerun()
+
+    def show(answer: Answer) -> None:
+        line.html(answer_html(live.text, drawn(answer)))
+        count.caption(f"{len(answer)} tokens, {answer[-1].step.milliseconds:.0f} ms for this one")
+
+    with job.running(answers.RUN):
+        job.follow(answers.write(live, asked, setup), show)
 
 
 def replay(answer: Answer) -> int:
@@ -96,12 +96,10 @@ def chosen_token(answer: Answer, index: int) -> None:
 
 def visual() -> None:
     """Draw the run, its text, and the chosen token's alternatives."""
-    asked = answers.wanted()
+    asked = job.asked(answers.RUN)
     answer = answers.shown(live)
     setup = start_controls(answer, asked is not None)
-    problem = st.session_state.pop(answers.PROBLEM, None)
-    if problem:
-        st.error(markdown(problem))
+    job.say_problem(answers.RUN)
     text, card = st.columns([1.4, 1], gap="medium")
     with text:
         if asked is not None:
@@ -122,7 +120,7 @@ def visual() -> None:
                 on_select=choose,
             )
             st.html(legend())
-            st.markdown(controls.why_it_ended(answer))
+            st.markdown(controls.why_it_ended(answer, stopped=answers.was_stopped(live)))
     with card:
         chosen_token(answer, index)
     looks(live, answer, index)

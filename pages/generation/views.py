@@ -1,8 +1,7 @@
-"""The generation page's closer looks at the answer that is shown, one function each."""
+"""The closer looks at the answer that is shown on the generation page, one function per look."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,8 @@ from components.kv_cache.costs import cost_lanes, cost_lines, cost_words
 from components.link import keys, widgets
 from engine.generation import export
 from engine.generation.server_events import server_events
+from pages.frame import job
+from pages.frame.kept import keep, kept
 from pages.frame.live import Live
 from pages.generation import answers
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     Answer = tuple[Written, ...]
 
-MEASURING = "costs_wanted"
+MEASURE = "measure"
 COSTS = "answer_costs"
 BRANCH_BOX = "branch_box"
 
@@ -115,12 +116,18 @@ def downloads(live: Live, answer: Answer) -> None:
     )
     with st.container(horizontal=True):
         st.download_button(
-            *("JSON, with all alternatives", whole, "answer.json", "application/json"),
+            "JSON, with all alternatives",
+            whole,
+            file_name="answer.json",
+            mime="application/json",
             key="export_json",
             icon=":material/download:",
         )
         st.download_button(
-            *("CSV, one line a token", table, "answer.csv", "text/csv"),
+            "CSV, one line per token",
+            table,
+            file_name="answer.csv",
+            mime="text/csv",
             key="export_csv",
             icon=":material/download:",
         )
@@ -132,38 +139,33 @@ def costs(live: Live, answer: Answer) -> None:
     """Measure and draw what each step costs, with and without the cache."""
     ids = tuple(part.step.id for part in answer)
     request = (live.model.source, live.ids, ids)
-    running = st.session_state.pop(MEASURING, False)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            *("Measure", "measure"),
-            icon=":material/timer:",
-            disabled=running,
-            on_click=lambda: st.session_state.update({MEASURING: True}),
-        )
-        st.button("Stop", "stop_measuring", icon=":material/stop_circle:", disabled=not running)
+        wanted = job.button("Measure", MEASURE, icon=":material/timer:")
         st.caption(
             f"Reads these {len(ids)} tokens once with the KV cache and once without it, here and "
             "now."
         )
-    if running:
+    if wanted:
         _measure(live, ids, request)
-    known, measured = st.session_state.get(COSTS, (None, ()))
-    if known == request and measured:
+    measured = kept(COSTS, request)
+    if measured:
         _draw_costs(measured, [part.step.data for part in answer])
 
 
 def _measure(live: Live, ids: tuple[int, ...], request: tuple[Any, ...]) -> None:
-    """Measure step by step; what was measured when Stop comes stays."""
+    """Measure step by step, and keep each step."""
     from engine.kv_cache.step_costs import step_costs
 
     bar = st.progress(0.0, text="Measuring …")
-    measured: tuple[StepCost, ...] = ()
-    with contextlib.closing(step_costs(live.model, live.ids, ids)) as steps:
-        for cost in steps:
-            measured += (cost,)
-            st.session_state[COSTS] = (request, measured)
-            bar.progress(len(measured) / len(ids), text=f"Token {len(measured)} of {len(ids)}")
-    st.rerun()
+    measured: list[StepCost] = []
+
+    def show(cost: StepCost) -> None:
+        measured.append(cost)
+        keep(COSTS, request, tuple(measured))
+        bar.progress(len(measured) / len(ids), text=f"Token {len(measured)} of {len(ids)}")
+
+    with job.running(MEASURE):
+        job.follow(step_costs(live.model, live.ids, ids), show)
 
 
 def _draw_costs(measured: tuple[StepCost, ...], pieces: list[bytes]) -> None:
@@ -175,6 +177,6 @@ def _draw_costs(measured: tuple[StepCost, ...], pieces: list[bytes]) -> None:
     chart(
         cost_lines(measured, key="cost_lines"),
         key="cost_lines",
-        alt="Milliseconds a step against the number of tokens that are attended to",
+        alt="Milliseconds per step against the number of tokens that are attended to",
     )
     st.markdown(cost_words(measured))

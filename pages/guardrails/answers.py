@@ -1,4 +1,4 @@
-"""Answers under a guard: written token by token once, and kept for this session."""
+"""Answers under a guard: each written once, token by token, and kept for this session."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from components.guardrails import view
+from pages.frame import job
+from pages.frame.kept import keep
+from pages.frame.kept import kept as kept_result
 from pages.frame.live import Live
-from pages.frame.loading import loaded_model
+from pages.frame.loading import model_in_use
 
 if TYPE_CHECKING:
     from engine.guardrails.ban import SequenceBan, TokenBan
@@ -18,9 +21,9 @@ if TYPE_CHECKING:
     from engine.guardrails.comparison import Tally
     from engine.guardrails.scenario import Scenario
 
+ASK = "ask"
 KEPT = "guarded_answers"
 MOST_KEPT = 40
-RAN = "guard_job_ran"
 BUDGET = 24
 COMPARE_BUDGET = 16
 SEEDS = range(10)
@@ -31,16 +34,14 @@ def bans(source: str, word: str) -> tuple[TokenBan, SequenceBan]:
     """Return the two bans on a word; sorting the vocabulary takes a moment."""
     from engine.guardrails.ban import SequenceBan, TokenBan
 
-    model = loaded_model(source)
-    if model is None:
-        raise RuntimeError("The model must be loaded before its tokens are banned.")
+    model = model_in_use(source)
     return TokenBan(model.tokenizer, word), SequenceBan(model.tokenizer, word)
 
 
 def kept(live: Live, name: str, ids: Sequence[int]) -> tuple[RowStep, ...] | None:
     """Return an answer of this session, if it was written already."""
-    answers: dict[Any, tuple[RowStep, ...]] = st.session_state.setdefault(KEPT, {})
-    return answers.get(_key(live, name, ids))
+    found: tuple[RowStep, ...] | None = kept_result(KEPT, _key(live, name, ids))
+    return found
 
 
 def show_answer(
@@ -53,7 +54,10 @@ def show_answer(
     guard: Guard | None = None,
     budget: int = BUDGET,
 ) -> tuple[RowStep, ...] | None:
-    """Show an answer: the one that is kept, or a new one as it is written if `asked`."""
+    """Show an answer: the one that is kept, or a new one as it is written if `asked`.
+
+    An answer is kept when it is whole: half of one says nothing about a leak.
+    """
     from engine.guardrails.comparison import write
     from engine.guardrails.scenario import leaks
 
@@ -61,18 +65,17 @@ def show_answer(
     steps = kept(live, name, ids)
     if steps is None and asked:
         written: list[RowStep] = []
+
+        def show(step: RowStep) -> None:
+            written.append(step)
+            place.html(view.answer("".join(one.text for one in written), leaked=False))
+
         run = write(
             live.model, ids, live.settings, seed=live.seed, max_new_tokens=budget, guard=guard
         )
-        with contextlib.closing(run):
-            for step in run:
-                written.append(step)
-                place.html(view.answer("".join(one.text for one in written), leaked=False))
+        job.follow(run, show)
         steps = tuple(written)
-        answers = st.session_state[KEPT]
-        while len(answers) >= MOST_KEPT:
-            answers.pop(next(iter(answers)))
-        answers[_key(live, name, ids)] = steps
+        keep(KEPT, _key(live, name, ids), steps, most=MOST_KEPT)
     if steps is None:
         place.caption("Not asked yet.")
         return None
@@ -82,41 +85,30 @@ def show_answer(
     return steps
 
 
-def job_button(label: str, *, key: str = "ask", primary: bool = False) -> bool:
-    """Draw the button that starts a run, and Stop while it goes on; say whether to run."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        asked = st.button(
-            label,
-            key=key,
-            icon=":material/play_arrow:",
-            type="primary" if primary else "secondary",
-        )
-        if asked:
-            # A click on it ends this script, and with it the run, within a token.
-            st.button("Stop", key=f"stop_{key}", icon=":material/stop_circle:")
-    st.session_state[RAN] = asked or st.session_state.get(RAN, False)
-    return asked
+@contextlib.contextmanager
+def ask(label: str = "Ask without and with the guard") -> Iterator[bool]:
+    """Draw the button that has the question answered; the answers are shown inside.
 
-
-def ask_button(label: str = "Ask without and with the guard") -> bool:
-    """Draw the button that has the question answered."""
-    return job_button(label, primary=True)
-
-
-def finish() -> None:
-    """After a run: draw the page once more, without Stop."""
-    if st.session_state.pop(RAN, False):
-        st.rerun()
+    Yields:
+        Whether they are to be written now.
+    """
+    asked = bool(job.button(label, ASK, primary=True))
+    with job.running(ASK) if asked else contextlib.nullcontext():
+        yield asked
 
 
 def sampled(
     live: Live, ids: Sequence[int], guard: Guard, *, count: int, budget: int
-) -> list[tuple[str, bool]]:
-    """Write `count` answers under a guard; return each text and whether it came to its end."""
+) -> Iterator[tuple[tuple[str, bool], ...]]:
+    """Write `count` answers under a guard, ten side by side.
+
+    Yields:
+        After each step, the answers that are done: the text, and whether it came to its end.
+    """
     from engine.guardrails.batch import write_rows
 
-    rows, bar = len(SEEDS), st.progress(0.0, text="Drawing …")
-    done: list[tuple[str, bool]] = []
+    rows = len(SEEDS)
+    done: tuple[tuple[str, bool], ...] = ()
     for first in range(0, count, rows):
         texts, ended = [""] * rows, [False] * rows
         for steps in write_rows(
@@ -127,14 +119,13 @@ def sampled(
             max_new_tokens=budget,
             guard=guard,
         ):
-            bar.progress(first / count, text=f"Drawing, {first} of {count} …")
             for row, step in enumerate(steps):
                 if step is not None:
                     texts[row] += step.text
                     ended[row] = step.id in live.model.stop_ids
-        done += zip(texts, ended, strict=True)
-    bar.empty()
-    return done
+            yield done
+        done += tuple(zip(texts, ended, strict=True))
+        yield done
 
 
 def compared(live: Live, scenario: Scenario) -> Iterator[tuple[Tally, ...]]:

@@ -1,4 +1,4 @@
-"""Guardrails: where the outcome can be steered, and where each kind of guard leaks."""
+"""The guardrails page: where the outcome can be steered, and where each kind of guard leaks."""
 
 from __future__ import annotations
 
@@ -43,19 +43,18 @@ def special_tokens(now: Scenario) -> None:
         st.info("This model has no chat template, so there is no system turn to forge.")
         return
     st.markdown("The user types: " + markdown(view.reading(message)))
-    asked = answers.ask_button("Ask both ways")
-    for column, control in zip(st.columns(2), (False, True), strict=True):
-        with column:
-            ids = ids_of(now.system, message, control=control)
-            special = sum(tokenizer.is_special(token_id) for token_id in ids)
-            st.markdown("**Read as control tokens**" if control else "**Read as plain text**")
-            st.caption(f"{len(ids)} tokens, {special} of them control tokens.")
-            answers.show_answer(live, "none", ids, now.word, asked=asked)
+    with answers.ask("Ask both ways") as asked:
+        for column, control in zip(st.columns(2), (False, True), strict=True):
+            with column:
+                ids = ids_of(now.system, message, control=control)
+                special = sum(tokenizer.is_special(token_id) for token_id in ids)
+                st.markdown("**Read as control tokens**" if control else "**Read as plain text**")
+                st.caption(f"{len(ids)} tokens, {special} of them control tokens.")
+                answers.show_answer(live, "none", ids, now.word, asked=asked)
 
 
 def logit_ban(now: Scenario) -> None:
     """Show a ban on tokens, how the word leaks, and a ban on sequences."""
-    asked = answers.ask_button()
     token_ban, sequence_ban = answers.bans(live.model.source, now.word)
     ids = ids_of(now.system, now.question)
     looks: tuple[tuple[str, Any], ...] = (
@@ -63,10 +62,11 @@ def logit_ban(now: Scenario) -> None:
         ("token ban", token_ban),
         ("sequence ban", sequence_ban),
     )
-    for column, (name, guard) in zip(st.columns(3), looks, strict=True):
-        with column:
-            st.markdown(f"**{'Without a guard' if guard is None else name.capitalize()}**")
-            answers.show_answer(live, name, ids, now.word, asked=asked, guard=guard)
+    with answers.ask() as asked:
+        for column, (name, guard) in zip(st.columns(3), looks, strict=True):
+            with column:
+                st.markdown(f"**{'Without a guard' if guard is None else name.capitalize()}**")
+                answers.show_answer(live, name, ids, now.word, asked=asked, guard=guard)
     view.spellings_table(guardrails_ban.spellings(tokenizer, now.word))
 
 
@@ -74,16 +74,15 @@ def output_filter(now: Scenario) -> None:
     """Show what is on the screen when a filter on the stream fires."""
     ids = ids_of(now.system, now.question)
     ban = answers.bans(live.model.source, now.word)[0]
-    asked = answers.ask_button("Write the text")
     looks = (("Without another guard", "none", None), ("With the token ban", "token ban", ban))
-    for column, (title, name, guard) in zip(st.columns(2), looks, strict=True):
-        with column:
-            st.markdown(f"**{title}**")
-            steps = answers.show_answer(live, name, ids, now.word, asked=asked, guard=guard)
-            if steps is not None:
-                view.hold_back_table(
-                    filters.by_hold_back([step.text for step in steps], now.word), key=name
-                )
+    with answers.ask("Write the text") as asked:
+        for column, (title, name, guard) in zip(st.columns(2), looks, strict=True):
+            with column:
+                st.markdown(f"**{title}**")
+                steps = answers.show_answer(live, name, ids, now.word, asked=asked, guard=guard)
+                if steps is not None:
+                    found = filters.by_hold_back([step.text for step in steps], now.word)
+                    view.hold_back_table(found, key=name)
 
 
 LOOKS = {
@@ -101,7 +100,6 @@ def visual() -> None:
     now = scenario()
     look = widgets.choice("Guard", list(LOOKS), key=keys.GUARD)
     LOOKS[look](now)
-    answers.finish()
 
 
 def in_depth() -> None:

@@ -15,16 +15,19 @@ from components.overview.flow import overview_flow
 from engine.basics.errors import EngineError
 from engine.guardrails import filters, format
 from engine.guardrails.scenario import leaks, prompt_ids
-from pages.frame.lab import uniforms
+from pages.frame import job
+from pages.frame.kept import keep, kept
 from pages.frame.live import Live
-from pages.frame.loading import loaded_model
+from pages.frame.loading import model_in_use
+from pages.frame.results import uniforms
 from pages.guardrails import answers
 
 if TYPE_CHECKING:
+    from engine.guardrails.comparison import Tally
     from engine.guardrails.scenario import Scenario
 
-TALLIES = "guard_tallies"
-SAMPLES = "format_samples"
+COMPARE, TALLIES = "compare", "guard_tallies"
+DRAW, SAMPLES = "samples", "format_samples"
 SAMPLE_COUNT = 200
 FORMAT_BUDGET = 80
 FORMATS: Mapping[str, Callable[[str], Any]] = {
@@ -55,12 +58,12 @@ def input_filter(live: Live, now: Scenario) -> None:
     names = [row[0] for row in rows]
     chosen = widgets.choice("Wording", names, key=keys.WORDING)
     _, text, plain, normal = rows[names.index(chosen)]
-    asked = answers.ask_button("Ask this wording")
-    columns = st.columns(2)
-    with columns[0]:
-        st.markdown("**Without a guard**")
-        ids = prompt_ids(live.model, now.system, text)
-        answers.show_answer(live, "none", ids, now.word, asked=asked)
+    ids = prompt_ids(live.model, now.system, text)
+    with answers.ask("Ask this wording") as asked:
+        columns = st.columns(2)
+        with columns[0]:
+            st.markdown("**Without a guard**")
+            answers.show_answer(live, "none", ids, now.word, asked=asked)
     with columns[1]:
         st.markdown("**With the filter**")
         if plain:
@@ -74,11 +77,8 @@ def input_filter(live: Live, now: Scenario) -> None:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def compiled(source: str, name: str, fields: str) -> tuple[format.Format, format.Constraint]:
     """Return a format and its automaton on a model's vocabulary."""
-    model = loaded_model(source)
-    if model is None:
-        raise RuntimeError("The model must be loaded before a format is compiled for it.")
     wanted = FORMATS[name](fields)
-    return wanted, format.Constraint(model, wanted)
+    return wanted, format.Constraint(model_in_use(source), wanted)
 
 
 def constraint(live: Live, now: Scenario) -> None:
@@ -98,23 +98,23 @@ def constraint(live: Live, now: Scenario) -> None:
         st.warning(markdown(str(error)))
         return
     st.caption("The rule: " + markdown(wanted.rule))
-    asked = answers.ask_button()
     ids = prompt_ids(live.model, now.system, now.question)
-    columns = st.columns(2)
-    with columns[0]:
-        st.markdown("**Without a guard**")
-        answers.show_answer(live, "none", ids, now.word, asked=asked)
-    with columns[1]:
-        st.markdown("**Inside the format**")
-        steps = answers.show_answer(
-            live,
-            f"format {wanted.rule}",
-            ids,
-            now.word,
-            asked=asked,
-            guard=guard,
-            budget=FORMAT_BUDGET,
-        )
+    with answers.ask() as asked:
+        columns = st.columns(2)
+        with columns[0]:
+            st.markdown("**Without a guard**")
+            answers.show_answer(live, "none", ids, now.word, asked=asked)
+        with columns[1]:
+            st.markdown("**Inside the format**")
+            steps = answers.show_answer(
+                live,
+                f"format {wanted.rule}",
+                ids,
+                now.word,
+                asked=asked,
+                guard=guard,
+                budget=FORMAT_BUDGET,
+            )
     if steps is not None:
         _mask(live, guard, steps)
     _samples(live, wanted, guard, ids)
@@ -135,11 +135,19 @@ def _mask(live: Live, guard: format.Constraint, steps: tuple[Any, ...]) -> None:
 def _samples(live: Live, wanted: format.Format, guard: format.Constraint, ids: Any) -> None:
     """Draw 200 samples inside the format and count those that an ordinary parser takes."""
     key = (live.model.source, wanted.rule, ids, live.settings)
-    if answers.job_button(f"Draw {SAMPLE_COUNT} samples and parse them", key="samples"):
-        texts = answers.sampled(live, ids, guard, count=SAMPLE_COUNT, budget=FORMAT_BUDGET)
-        st.session_state[SAMPLES] = (key, texts)
-    known, texts = st.session_state.get(SAMPLES, (None, []))
-    if known != key:
+    if job.button(f"Draw {SAMPLE_COUNT} samples and parse them", DRAW):
+        bar = st.progress(0.0, text="Drawing …")
+
+        def show(done: tuple[tuple[str, bool], ...]) -> None:
+            keep(SAMPLES, key, done)
+            share = len(done) / SAMPLE_COUNT
+            bar.progress(share, text=f"Drawing, {len(done)} of {SAMPLE_COUNT} …")
+
+        with job.running(DRAW):
+            run = answers.sampled(live, ids, guard, count=SAMPLE_COUNT, budget=FORMAT_BUDGET)
+            job.follow(run, show)
+    texts = kept(SAMPLES, key)
+    if not texts:
         return
     whole = [text for text, ended in texts if ended]
     good = sum(wanted.parses(text) for text in whole)
@@ -155,14 +163,19 @@ def compare(live: Live, now: Scenario) -> None:
     runs = len(now.wordings()) * len(answers.SEEDS)
     key = (live.model.source, now, live.settings)
     place = st.empty()
-    if answers.job_button(f"Run every guard {runs} times", key="compare"):
-        for count, tallies in enumerate(answers.compared(live, now)):
-            st.session_state[TALLIES] = (key, tallies)
+    if job.button(f"Run every guard {runs} times", COMPARE):
+
+        def show(tallies: tuple[Tally, ...]) -> None:
+            keep(TALLIES, key, tallies)
+            ran = [tally for tally in tallies if tally.runs]
             with place.container():
-                view.leak_bars([tally for tally in tallies if tally.runs], key=f"leaks_{count}")
-    known, tallies = st.session_state.get(TALLIES, (None, ()))
+                view.leak_bars(ran, key=f"leaks_{sum(tally.runs for tally in ran)}")
+
+        with job.running(COMPARE):
+            job.follow(answers.compared(live, now), show)
+    tallies = kept(TALLIES, key)
     with place.container():
-        if known == key:
+        if tallies is not None:
             view.leak_bars([tally for tally in tallies if tally.runs])
             st.caption(
                 f"{len(now.wordings())} wordings × {len(answers.SEEDS)} seeds, "

@@ -11,7 +11,7 @@ from components.interpret import knockout
 from components.kit.show import chart
 from components.kit.text import markdown, visible
 from components.link import check, keys
-from pages.frame import derived
+from pages.frame import job, results
 
 if TYPE_CHECKING:
     from engine.attention.patterns import HeadScores
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pages.frame.live import Live
 
 CHOSEN = "sweep_chosen"
+SWEEP = "sweep"
 REPLACEMENT = "replacement"
 
 
@@ -42,7 +43,7 @@ def show(live: Live, scores: HeadScores) -> None:
         )
         st.markdown(f"**Changed:** {listed}. The pictures of the other views stay as they were.")
         with st.spinner("Running the changed model once …"):
-            found = derived.difference(live.model.source, live.ids, edits)
+            found = results.difference(live.model.source, live.ids, edits)
         knockout.show_difference(found, bytes_of, "The likeliest next tokens as changed")
         st.caption(
             "What is taken away adds zeros, a state that the model never met in training. So this "
@@ -74,7 +75,7 @@ def task(live: Live, *, part: str, bits: float, text: str) -> tuple[str, bool, s
     edits, _ = read_edits(codes, live.model.architecture, len(live.ids))
     if not edits:
         return text, False, "Nothing is taken away."
-    found = derived.difference(live.model.source, live.ids, edits)
+    found = results.difference(live.model.source, live.ids, edits)
     done = len(edits) == 1 and codes.strip().startswith(part) and found.kl >= bits
     return text, done, f"Taken away: {len(edits)}; the answer is {found.kl:.2f} bits off."
 
@@ -116,7 +117,7 @@ def _presets(live: Live, scores: HeadScores) -> list[knockout.Choice]:
                 "One head's work is often done by others too; take several.",
             )
         )
-    norms = derived.residual_norms(live.model.source, live.ids)
+    norms = results.residual_norms(live.model.source, live.ids)
     jump = int(norms.mlp_out.max(axis=1).argmax())
     presets += [
         knockout.Choice("Attention of layer 0", "a0", "The first reading of the neighbours."),
@@ -178,25 +179,21 @@ def sweep(live: Live) -> None:
         st.rerun()  # what a click chose is drawn outside of this fragment
     shape, bytes_of = live.model.architecture, live.model.tokenizer.bytes_of
     st.markdown("#### Which head matters for the answer?")
-    ids, probabilities = derived.top_tokens(live.model.source, live.ids)
+    ids, probabilities = results.top_tokens(live.model.source, live.ids)
     names = {token: f"{visible(bytes_of(token), limit=20)} ({token})" for token in ids}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         token = st.selectbox(
             "Probability of", ids, format_func=lambda i: names[i], key="sweep_token"
         )
-        table = derived.sweep_table(live.model.source, live.ids, int(token))
+        table = results.sweep_table(live.model.source, live.ids, int(token))
         done = int(np.isfinite(table[:, 0]).sum())
-        started = st.button(
+        wanted = job.button(
             "Take each head away, one by one" if done == 0 else "Go on",
-            key="sweep",
-            icon=":material/play_arrow:",
+            SWEEP,
             disabled=done == shape.layers,
         )
-    if started:
-        slot = st.empty()
-        with slot.container():
-            _run_sweep(live, int(token), table)
-        slot.empty()
+    if wanted:
+        _run_sweep(live, int(token), table)
     if np.isnan(table).all():
         st.caption(
             f"{shape.layers * shape.heads} passes with one head less each, several at a time; "
@@ -226,12 +223,16 @@ def _sweep_chart(table: np.ndarray[Any, Any], plain: float, name: str) -> None:
 
 
 def _run_sweep(live: Live, token: int, table: np.ndarray[Any, Any]) -> None:
-    """Fill the table layer by layer; Stop interrupts the script between two layers."""
+    """Fill the table layer by layer."""
     from engine.interpret import knockout as engine_knockout
 
     missing = [int(i) for i in np.flatnonzero(np.isnan(table[:, 0]))][::-1]
     bar = st.progress(0.0, text="Taking away the heads of the last layer …")
-    st.button("Stop", key="stop_sweep", icon=":material/stop:")
-    for count, step in enumerate(engine_knockout.sweep(live.trace(), token, layers=missing), 1):
+
+    def show(step: engine_knockout.SweepStep) -> None:
         table[step.layer] = step.probabilities
-        bar.progress(count / len(missing), text=f"Layer {step.layer} done")
+        done = len(missing) - int(np.isnan(table[missing, 0]).sum())
+        bar.progress(done / len(missing), text=f"Layer {step.layer} done")
+
+    with job.running(SWEEP):
+        job.follow(engine_knockout.sweep(live.trace(), token, layers=missing), show)

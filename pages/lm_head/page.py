@@ -14,14 +14,14 @@ from components.lm_head import figures
 from components.lm_head import scores as view
 from components.lm_head.depth import in_depth_words
 from engine.basics import distribution
-from pages.frame import frame, lab
+from pages.frame import frame, results
 from pages.lm_head import views
 
 VIEWS = ("Top 20", "All scores", "Softmax", "Two prompts", "No answer inside")
 
 live = frame.live_prompt()
 tokenizer = live.model.tokenizer
-scores = lab.scores(live.model.source, live.ids)
+scores = results.scores(live.model.source, live.ids)
 logits, probabilities, best = scores.logits, scores.probabilities, scores.best
 
 
@@ -44,7 +44,7 @@ def top_scores() -> None:
     """Draw the top tokens, the box that finds any other, and one score as a sum."""
     view.look_up(tokenizer.encode, len(logits))
     chosen = selected()
-    terms = lab.logit_terms(live.model.source, live.ids, chosen)
+    terms = results.logit_terms(live.model.source, live.ids, chosen)
     rank = distribution.rank_of(logits, chosen)
     view.one_score(terms, name_of(chosen), rank, float(probabilities[chosen]))
     view.top_bars(best, [tokenizer.bytes_of(int(i)) for i in best.ids], chosen)
@@ -102,7 +102,7 @@ def visual() -> None:
 
 def in_depth() -> None:
     """Write the formula with this prompt's numbers."""
-    terms = lab.logit_terms(live.model.source, live.ids, int(best.ids[0]))
+    terms = results.logit_terms(live.model.source, live.ids, int(best.ids[0]))
     in_depth_words(live.model.architecture, terms, name_of(terms.token_id), scores.entropy_bits)
 
 

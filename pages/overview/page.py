@@ -1,26 +1,24 @@
-"""The whole pipeline in one picture, one token at a time."""
+"""The overview page: the whole pipeline in one picture, one token at a time."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from components.kit.text import markdown
 from components.kit.written import written_line
 from components.link import keys, widgets
 from components.overview.flow import overview_flow
 from components.overview.recorded import recorded_run
 from components.shell.stages import STAGES, stage
-from engine.basics.errors import EngineError
 from engine.overview.facts import Overview
-from pages.frame import frame
+from pages.frame import frame, job
 from pages.frame.live import Live
 from pages.frame.loading import loaded_model
 from pages.overview import writing
 
 LINKS = [entry.key for entry in STAGES if entry.key != "overview"]
 WRITE = 20
-WRITING = "tokens_to_write"
-PROBLEM = "writing_problem"
+WRITING = "writing"
+"""The job of writing so many tokens."""
 
 
 def picture(facts: Overview, *, recorded: bool = False) -> None:
@@ -44,12 +42,14 @@ def controls(live: Live, facts: Overview) -> None:
             on_click=writing.append,
             args=(live, facts.sampling.drawn.id),
         )
-        st.button(
+        job.start_button(
             f"Write {WRITE}",
+            WRITING,
+            running=False,
             key="write_more",
+            wanted=WRITE,
             icon=":material/edit:",
             disabled=over,
-            on_click=lambda: st.session_state.update({WRITING: WRITE}),
         )
         st.button(
             "Start over", key="start_over", icon=":material/replay:", on_click=writing.start_over
@@ -66,22 +66,17 @@ def text_line(live: Live) -> str:
 
 
 def keep_writing(live: Live, count: int) -> None:
-    """Write `count` tokens, showing each as it comes; Stop ends it within a token."""
+    """Write `count` tokens, showing each as it comes."""
     line = st.empty()
-    st.button("Stop", key="stop_writing", icon=":material/stop_circle:")
-    try:
-        for _ in writing.write(live, min(count, writing.room(live))):
-            line.html(text_line(live))
-    except EngineError as error:
-        st.session_state[PROBLEM] = str(error)
-    st.rerun()
+    job.stop_button(WRITING)
+    with job.running(WRITING):
+        steps = writing.write(live, min(count, writing.room(live)))
+        job.follow(steps, lambda _: line.html(text_line(live)))
 
 
 def say_what_ended(live: Live) -> None:
     """Say why there is no next token, if there is none."""
-    problem = st.session_state.pop(PROBLEM, None)
-    if problem:
-        st.error(markdown(problem))
+    job.say_problem(WRITING)
     if writing.ended(live):
         st.caption("The model wrote its end token, so the answer is over. Start over to go again.")
     elif writing.room(live) <= 0:
@@ -94,9 +89,7 @@ if loaded_model(request.source) is None:
 live = frame.live_prompt()
 facts = live.overview(writing.written(live), writing.next_number(live))
 picture(facts)
-# Taken out at once: when Stop or another page ends this run, the next one must not go on writing.
-count = st.session_state.pop(WRITING, 0)
-if count:
+if count := job.asked(WRITING):
     keep_writing(live, count)
 st.html(text_line(live))
 controls(live, facts)

@@ -1,12 +1,11 @@
-"""What the model has written after the prompt on the overview, kept for this session."""
+"""What the model has written after the prompt on the overview page, kept for this session."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator
 
-import streamlit as st
-
+from pages.frame.kept import forget, keep, kept
 from pages.frame.live import PROMPT_CAP, Live
 
 KEY = "written"
@@ -14,18 +13,18 @@ KEY = "written"
 
 def written(live: Live) -> tuple[int, ...]:
     """Return the ids written after this very prompt; none after the prompt or model changed."""
-    base, ids = st.session_state.get(KEY, (None, ()))
-    return ids if base == _base(live) else ()
+    ids: tuple[int, ...] = kept(KEY, _base(live), ())
+    return ids
 
 
 def append(live: Live, token_id: int) -> None:
     """Keep one more token."""
-    st.session_state[KEY] = (_base(live), (*written(live), token_id))
+    keep(KEY, _base(live), (*written(live), token_id))
 
 
 def start_over() -> None:
     """Forget what was written."""
-    st.session_state.pop(KEY, None)
+    forget(KEY)
 
 
 def room(live: Live) -> int:
@@ -46,11 +45,8 @@ def next_number(live: Live) -> float:
     return uniforms(live.seed, len(written(live)) + 1)[-1]
 
 
-def write(live: Live, count: int) -> Iterator[int]:
-    """Write up to `count` tokens and keep each one as it comes; yield their ids.
-
-    When the script is stopped in the middle, the run ends and what was written stays.
-    """
+def write(live: Live, count: int) -> Generator[int, None, None]:
+    """Write up to `count` tokens and keep each one as it comes; yield their ids."""
     from engine.generation.loop import generate
 
     before = written(live)

@@ -26,7 +26,7 @@ from components.sampling.depth import in_depth_words
 from components.sampling.presets import preset_buttons
 from components.sampling.step_bars import step_bars
 from engine.sampling import chain as sampling
-from pages.frame import frame, lab
+from pages.frame import frame, results
 from pages.frame.live import usable_settings
 from pages.sampling import views
 
@@ -37,7 +37,7 @@ VIEWS = ("The chain", "Draw", "Sweeps", "A and B", "Sharpness", "Beams")
 
 live = frame.live_prompt()
 logits = live.trace().logits
-u = lab.uniforms(live.seed, 1)[0]
+u = results.uniforms(live.seed, 1)[0]
 
 
 def name_of(token_id: int) -> str:

@@ -1,12 +1,14 @@
-"""The parts of the sampling laboratory beside the chain: the page's longer passages.
+"""The sampling laboratory beside the chain: draws, sweeps, A and B, sharpness, beams.
 
-Each takes the prompt on the running model, asks the engine and hands the results to components.
+Each part takes the prompt on the running model, asks the engine and hands what it says to
+components.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,17 +29,26 @@ from components.sampling.sweeps import nucleus_figure, temperature_figure
 from engine.basics import statistics
 from engine.sampling import chain as sampling
 from engine.sampling import experiments
-from pages.frame import lab
+from pages.frame import job, results
+from pages.frame.kept import keep, kept
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
+    from engine.generation.beam import BeamTree
+    from engine.generation.token_step import TokenStep
+    from engine.sampling.sharpness import Sharpness
     from pages.frame.live import Live
 
 Names = Callable[[int], str]
 
-TEXTS, BEAMS = "ab_texts", "beams"
+WRITE, TEXTS = "ab_write", "ab_texts"
+MEASURE, SHARPNESS = "measure_sharpness", "sharpness_measured"
+SEARCH, BEAMS = "beam_search", "beams_found"
+WRITTEN = 40
+"""Tokens that A and B write."""
 DRAWS = 1000
+MODELS_KEPT = 4
 FLAT_PROMPT = "Roses are red, violets are"
 CHAIN = "Settings of the chain"
 SIDES = (
@@ -49,11 +60,11 @@ SIDES = (
 
 def draw_view(live: Live, last: sampling.Stage, picked: int, name_of: Names) -> None:
     """One draw on the line of all shares, then a thousand beside the theory."""
-    numbers = lab.uniforms(live.seed, DRAWS)
+    numbers = results.uniforms(live.seed, DRAWS)
     cumulative_bar(last.probabilities, numbers[0], picked, name_of, key="draw_line")
     seeds = range(live.seed + 1, live.seed + 6)
     others = [
-        (seed, name_of(sampling.draw(last.probabilities, lab.uniforms(seed, 1)[0])))
+        (seed, name_of(sampling.draw(last.probabilities, results.uniforms(seed, 1)[0])))
         for seed in seeds
     ]
     same_seed(live.seed, numbers[0], name_of(picked), others)
@@ -75,7 +86,7 @@ def draw_view(live: Live, last: sampling.Stage, picked: int, name_of: Names) -> 
 def sweep_view(live: Live, settings: sampling.SamplingSettings, name_of: Names) -> None:
     """Temperature and top-p from end to end, for this prompt and a second one."""
     second = widgets.text("Second prompt, to compare with", FLAT_PROMPT, key=keys.SWEEP_PROMPT)
-    _, other, problem = lab.other_prompt(live.model.source, second)
+    _, other, problem = results.other_prompt(live.model.source, second)
     if other is None:
         st.warning(markdown(problem))
         return
@@ -136,45 +147,66 @@ def _write_both(
     chosen: list[tuple[str, sampling.SamplingSettings]],
     columns: Sequence[DeltaGenerator],
 ) -> None:
-    """Write with A and with B from the same seed; what is there when Stop is pressed stays."""
+    """Write with A and with B from the same seed, and keep each token."""
     request = (live.model.source, live.ids, live.seed, tuple(settings for _, settings in chosen))
-    kept = st.session_state.setdefault(TEXTS, {"request": None, "tokens": [[], []]})
-    with st.container(horizontal=True):
-        start = st.button("Write 40 tokens with both", key="ab_write", icon=":material/edit_note:")
-        st.button("Stop", key="ab_stop", icon=":material/stop:")
+    wanted = job.button(f"Write {WRITTEN} tokens with both", WRITE, icon=":material/edit_note:")
     places = [column.empty() for column in columns]
-    if start:
-        kept.update(request=request, tokens=[[], []])
-        for number, (_, settings) in enumerate(chosen):
-            for step in lab.written(live, settings, 40):
-                kept["tokens"][number].append((step.id, step.data))
-                places[number].html(written_line(live.request.prompt, kept["tokens"][number]))
-    elif kept["request"] == request:
-        for number, place in enumerate(places):
-            place.html(written_line(live.request.prompt, kept["tokens"][number]))
+    if wanted:
+        texts: tuple[list[tuple[int, bytes]], ...] = ([], [])
+
+        def show(number: int, step: TokenStep) -> None:
+            texts[number].append((step.id, step.data))
+            keep(TEXTS, request, texts)
+            places[number].html(written_line(live.request.prompt, texts[number]))
+
+        with job.running(WRITE):
+            for number, (_, settings) in enumerate(chosen):
+                job.follow(written(live, settings, WRITTEN), partial(show, number))
+    for place, tokens in zip(places, kept(TEXTS, request, ()), strict=False):
+        place.html(written_line(live.request.prompt, tokens))
+
+
+def written(
+    live: Live, settings: sampling.SamplingSettings, tokens: int
+) -> Generator[TokenStep, None, None]:
+    """Write from the page's prompt and seed with these settings."""
+    from engine.generation.loop import generate
+
+    return generate(live.model, live.ids, settings, max_new_tokens=tokens, seed=live.seed)
 
 
 def sharpness_part(live: Live) -> None:
     """The recorded measurement, or the running model's own on demand."""
-    key = f"sharpness_{live.model.source}"
-    with st.container(horizontal=True, vertical_alignment="center"):
-        again = st.button("Measure again with this model", key="measure_sharpness",
-                          icon=":material/refresh:")  # fmt: skip
-        st.button("Stop", key="sharpness_stop", icon=":material/stop:")
+    source = live.model.source
+    if job.button("Measure again with this model", MEASURE, icon=":material/refresh:"):
         start = time.perf_counter()
-        if again:
-            st.session_state[key] = lab.measure_sharpness(live)
-    result = st.session_state.get(key)
+        with job.running(MEASURE):
+            measured = measure_sharpness(live)
+            keep(SHARPNESS, source, (measured, time.perf_counter() - start), most=MODELS_KEPT)
+    result, seconds = kept(SHARPNESS, source, (None, 0.0))
     if result is None:
         st.caption("Recorded from the default model; its own script made it.")
         result = recorded()
-    elif again:
-        st.caption(f"Measured just now in {time.perf_counter() - start:.0f} s.")
+    else:
+        st.caption(f"Measured here in {seconds:.0f} s.")
     sharpness_words(result)
     sharpness_chart(result)
     with st.expander("All prompts", key="facts_open", on_change="rerun") as facts:
         if facts.open:
             fact_table(result)
+
+
+def measure_sharpness(live: Live) -> Sharpness:
+    """Ask the running model all facts, with a bar that grows."""
+    from engine.generation.sharpness import measure
+    from engine.sampling.sharpness import load_facts
+
+    bar = st.progress(0.0, text="Asking …")
+
+    def show(done: int, total: int) -> None:
+        bar.progress(done / total, text=f"{done} of {total} prompts")
+
+    return measure(live.model, load_facts(), progress=show)
 
 
 def beam_part(live: Live, settings: sampling.SamplingSettings, name_of: Names) -> None:
@@ -183,25 +215,23 @@ def beam_part(live: Live, settings: sampling.SamplingSettings, name_of: Names) -
         width = int(widgets.slider(keys.limit(keys.BEAM_WIDTH)))
         tokens = int(widgets.slider(keys.limit(keys.BEAM_TOKENS)))
         penalty = float(widgets.slider(keys.limit(keys.BEAM_PENALTY)))
-        start = st.button(
-            "Search", key="beam_search", type="primary", icon=":material/account_tree:"
-        )
+        wanted = job.button("Search", SEARCH, primary=True, icon=":material/account_tree:")
     request = (live.model.source, live.ids, width, tokens, penalty)
-    if start:
-        trees = (lab.beams(live, width, tokens, penalty), lab.beams(live, 1, tokens, penalty))
-        sample = list(lab.written(live, settings, tokens))
-        st.session_state[BEAMS] = (request, trees, sample)
-    kept = st.session_state.get(BEAMS)
-    if kept is None or kept[0] != request:
+    if wanted:
+        with job.running(SEARCH):
+            trees = [beams(live, beam_width, tokens, penalty) for beam_width in (width, 1)]
+            keep(BEAMS, request, (*trees, list(written(live, settings, tokens))))
+    found = kept(BEAMS, request)
+    if found is None:
         st.info("Choose the width and press Search: the model reads every open continuation.")
         return
-    (tree, greedy), sample = kept[1], kept[2]
+    tree, greedy, sample = found
     chart(tree_figure(tree, name_of), key="beams", alt="The tree of the beam search")
     decode = live.model.tokenizer.decode
     rows = [
         (way, visible(decode(h.ids)), h.total, len(h.ids), h.score)
-        for way, found in (("beams: the winner", tree), ("greedy", greedy))
-        for h in found.hypotheses[:1]
+        for way, searched in (("beams: the winner", tree), ("greedy", greedy))
+        for h in searched.hypotheses[:1]
     ]
     total = float(sum(np.log(max(step.raw_probability, 1e-45)) for step in sample))
     text = visible(decode([step.id for step in sample]))
@@ -210,3 +240,24 @@ def beam_part(live: Live, settings: sampling.SamplingSettings, name_of: Names) -
     )
     comparison_table(rows)
     score_words(penalty)
+
+
+def beams(live: Live, width: int, tokens: int, length_penalty: float) -> BeamTree:
+    """Search, with a bar that grows."""
+    from engine.generation.beam import beam_search
+
+    bar = st.progress(0.0, text="Searching …")
+
+    def show(depth: int) -> None:
+        bar.progress(depth / tokens, text=f"Step {depth} of {tokens}")
+
+    tree = beam_search(
+        live.model,
+        live.ids,
+        width=width,
+        max_new_tokens=tokens,
+        length_penalty=length_penalty,
+        progress=show,
+    )
+    bar.empty()
+    return tree

@@ -1,19 +1,22 @@
-"""Speculative decoding: how a small draft can make it faster and change nothing."""
+"""The speculative decoding page: a small draft makes writing faster and changes nothing."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from components.generation.controls import budget_control
 from components.kit.show import chart
-from components.kit.text import markdown
 from components.link import keys, widgets
 from components.speculative import depth as speculative_depth
 from components.speculative import rounds as draft_rounds
-from engine.basics.errors import EngineError
 from engine.speculative.drafts import DraftKind
-from pages.frame import frame
+from pages.frame import frame, job
 from pages.speculative import races, views
+
+if TYPE_CHECKING:
+    from engine.speculative.race import Lap
 
 QUESTIONS = ("When does it pay?", "Same distribution?")
 
@@ -28,34 +31,29 @@ def controls(running: bool) -> races.Choice:
         depth = max(layers // 3, 1)
         if kind == DraftKind.EARLY_EXIT and layers > 2:
             entry = keys.Limit(
-                *(keys.EXIT_LAYERS, "First N layers", 1, layers - 1, depth, 1), whole=True
+                keys.EXIT_LAYERS, "First N layers", 1, layers - 1, depth, 1, whole=True
             )
             depth = int(widgets.slider(entry))
         k = int(widgets.slider(keys.limit(keys.GUESSES)))
         budget = budget_control()
         with st.container(horizontal=True, width="content"):
-            st.button(
-                *("Race", "race"),
-                type="primary",
-                icon=":material/play_arrow:",
-                disabled=running,
-                on_click=lambda: st.session_state.update({races.RACING: True}),
-            )
-            st.button("Stop", "stop_race", icon=":material/stop_circle:", disabled=not running)
+            job.start_button("Race", races.RACE, running=running, primary=True)
+            if running:
+                job.stop_button(races.RACE)
     return races.Choice(kind, depth, k, budget)
 
 
 def race(choice: races.Choice) -> None:
-    """Write with and without a draft, in turns; Stop ends both within a pass."""
+    """Write with and without a draft, in turns."""
     place, bar = st.empty(), st.progress(0.0)
-    try:
-        for found in races.run(live, choice):
-            place.html(draft_rounds.rounds_html([lap.round for lap in found if lap.round]))
-            count = sum(len(lap.steps) for lap in found)
-            bar.progress(min(count / choice.budget, 1.0), text=f"{count} tokens each way")
-    except EngineError as error:
-        st.session_state["draft_problem"] = str(error)
-    st.rerun()
+
+    def show(found: tuple[Lap, ...]) -> None:
+        place.html(draft_rounds.rounds_html([lap.round for lap in found if lap.round]))
+        count = sum(len(lap.steps) for lap in found)
+        bar.progress(min(count / choice.budget, 1.0), text=f"{count} tokens each way")
+
+    with job.running(races.RACE):
+        job.follow(races.run(live, choice), show)
 
 
 def one_round(choice: races.Choice) -> None:
@@ -78,11 +76,9 @@ def one_round(choice: races.Choice) -> None:
 
 def visual() -> None:
     """Draw the race, its rounds, and the two questions: does it pay, and is it the same?"""
-    running = st.session_state.pop(races.RACING, False)
+    running = job.asked(races.RACE) is not None
     choice = controls(running)
-    problem = st.session_state.pop("draft_problem", None)
-    if problem:
-        st.error(markdown(problem))
+    job.say_problem(races.RACE)
     if running:
         race(choice)
     laps = races.laps(live, choice)

@@ -1,25 +1,35 @@
-"""Races of speculative against plain decoding, kept for this session."""
+"""Races of speculative against plain decoding, which draft pays, and which texts come out.
+
+What is found is kept for this session.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from engine.speculative.drafts import DraftKind, PromptLookup
+from pages.frame.kept import keep, kept
+from pages.frame.kept import last as last_kept
 from pages.frame.live import Live
 from pages.frame.loading import allowed_sources, wait_for_model
 
 if TYPE_CHECKING:
     from engine.speculative.distilled import DistilledParts
     from engine.speculative.drafts import Draft
+    from engine.speculative.law import TextLaw
     from engine.speculative.race import Lap, Pay
 
-RACE = "draft_race"
-RACING = "race_wanted"
+RACE, COMPARE, COUNT = "race", "compare", "count_texts"
+"""The three jobs."""
+LAPS, PAYS, TEXTS = "draft_race", "draft_pays", "draft_texts"
+"""What they leave in the session."""
+MOST_GUESSES = 8
+RUNS = 300
 
 
 @dataclass(frozen=True)
@@ -82,13 +92,13 @@ def _parts(source: str) -> DistilledParts:
 
 def laps(live: Live, choice: Choice) -> tuple[Lap, ...]:
     """Return the last race if it was this one, else nothing."""
-    request, found = st.session_state.get(RACE, (None, ()))
-    return found if request == _request(live, choice) else ()
+    found: tuple[Lap, ...] = kept(LAPS, _request(live, choice), ())
+    return found
 
 
 def last(live: Live) -> tuple[tuple[Lap, ...], int]:
     """Return the last race on this prompt, whatever its draft, and its k."""
-    request, found = st.session_state.get(RACE, (None, ()))
+    request, found = last_kept(LAPS)
     if request is None or request[:2] != (live.model.source, live.ids):
         return (), 0
     return found, request[-1]
@@ -133,13 +143,66 @@ def racing(live: Live, choice: Choice) -> Generator[Lap, None, None]:
     )
 
 
-def run(live: Live, choice: Choice) -> Iterator[tuple[Lap, ...]]:
+def run(live: Live, choice: Choice) -> Generator[tuple[Lap, ...], None, None]:
     """Race; keep each lap as it comes and yield all so far."""
     found: tuple[Lap, ...] = ()
     with contextlib.closing(racing(live, choice)) as laps_to_come:
         for lap in laps_to_come:
             found += (lap,)
-            st.session_state[RACE] = (_request(live, choice), found)
+            keep(LAPS, _request(live, choice), found)
+            yield found
+
+
+def pays(live: Live, budget: int) -> Mapping[str, tuple[Pay, ...]]:
+    """Return what was measured on this prompt, for each draft with k = 1, 2 and so on."""
+    found: Mapping[str, tuple[Pay, ...]] = kept(PAYS, (run_of(live), budget), {})
+    return found
+
+
+def compare(live: Live, choices: Sequence[Choice]) -> Generator[tuple[str, float], None, None]:
+    """Race each draft with k = 1 to 8; keep each result and yield (what runs, share of all)."""
+    from engine.speculative.race import pay
+
+    budget = choices[0].budget
+    races = [replace(choice, k=k) for choice in choices for k in range(1, MOST_GUESSES + 1)]
+    found = dict(pays(live, budget))
+    for choice in choices:
+        found.pop(choice.label, None)
+    for number, choice in enumerate(races):
+        done, ran = 0, []
+        with contextlib.closing(racing(live, choice)) as laps_to_come:
+            for lap in laps_to_come:
+                ran.append(lap)
+                done += len(lap.steps)
+                share = (number + min(done / budget, 1.0)) / len(races)
+                yield f"{choice.label}, k = {choice.k}", share
+        result = pay(ran, choice.k)
+        if result is not None:
+            found = {**found, choice.label: (*found.get(choice.label, ()), result)}
+            keep(PAYS, (run_of(live), budget), found)
+
+
+def texts(live: Live, choice: Choice) -> TextLaw | None:
+    """Return the last count if it was of this draft on this prompt."""
+    found: TextLaw | None = kept(TEXTS, (run_of(live), choice.label))
+    return found
+
+
+def count(live: Live, choice: Choice) -> Generator[TextLaw, None, None]:
+    """Count the first tokens of many runs with this draft; keep and yield each state."""
+    from engine.speculative.law import count_texts
+
+    counting = count_texts(
+        live.model,
+        lambda: make(live, choice),
+        live.ids,
+        live.settings,
+        runs=RUNS,
+        seed=live.seed,
+    )
+    with contextlib.closing(counting):
+        for found in counting:
+            keep(TEXTS, (run_of(live), choice.label), found)
             yield found
 
 

@@ -1,4 +1,4 @@
-"""Training: where the probabilities came from, and how a few steps move them."""
+"""The training page: where the probabilities came from, and how a few steps move them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from components.link import keys, widgets
 from components.training import depth, view
 from engine.basics.errors import EngineError
 from pages.frame import frame
-from pages.guardrails.answers import finish
+from pages.frame.kept import last
 from pages.training import session
 from pages.training import views as panels
 
@@ -56,8 +56,6 @@ def visual() -> None:
     """Draw the lesson that was chosen."""
     look = widgets.choice("Lesson", list(LOOKS), key=keys.LESSON)
     LOOKS[look]()
-    finish()
-    session.say_refusal()
 
 
 def in_depth() -> None:
@@ -77,8 +75,8 @@ def in_depth() -> None:
 
 def tasks() -> list[frame.Task]:
     """Return what to try."""
-    _, steps = st.session_state.get(session.RESULTS, {}).get("learn", (None, ()))
-    _, pairs = st.session_state.get(session.RESULTS, {}).get("preference", (None, ()))
+    steps = last(panels.LEARNED)[1] or []
+    pairs = last(panels.PREFERRED)[1] or []
     passed = bool(steps) and steps[-1].competing[0] > 0.9
     hurt = bool(steps) and any(
         after < before - 0.05 for before, after in zip(steps[0].facts, steps[-1].facts, strict=True)

@@ -1,26 +1,20 @@
-"""Training sessions of a page: one at a time in the process, and their results in the session."""
+"""What the lessons of the training page share: their turn in the queue, losses, and settings."""
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.kit.text import markdown
 from components.link import keys, widgets
-from engine.basics.errors import EngineError
 from engine.model.training_slot import TrainingSlot
-from pages.frame.loading import loaded_model
+from pages.frame.loading import model_in_use
 
 if TYPE_CHECKING:
     from engine.training.sentence import TokenLosses
-
-RESULTS = "lessons"
-REFUSAL = "lesson_refused"
-State = TypeVar("State")
 
 
 @st.cache_resource(show_spinner=False)
@@ -42,60 +36,12 @@ def turn() -> Iterator[None]:
         yield
 
 
-def follow(run: Callable[[], Generator[State, None, None]], show: Callable[[State], None]) -> bool:
-    """Train when it is this session's turn, and show each state.
-
-    Args:
-        run: starts the training, once the seat is free.
-        show: is given each state; Stop interrupts the script between two of them.
-
-    Returns:
-        Whether the training came to its end. What the engine refuses, `say_refusal` says.
-    """
-    try:
-        with turn(), contextlib.closing(run()) as states:
-            for state in states:
-                show(state)
-    except EngineError as error:
-        st.session_state[REFUSAL] = str(error)
-        return False
-    return True
-
-
-def say_refusal() -> None:
-    """Say once why the last training could not run.
-
-    A page is drawn anew after each run, so what the run itself writes would be gone at once.
-    """
-    if REFUSAL in st.session_state:
-        st.error(markdown(st.session_state.pop(REFUSAL)))
-
-
-def kept(name: str, key: Any) -> Any | None:
-    """Return the result of this very request, or None."""
-    known, result = st.session_state.get(RESULTS, {}).get(name, (None, None))
-    return result if known == key else None
-
-
-def keep(name: str, key: Any, result: Any) -> None:
-    """Keep one result a kind."""
-    st.session_state.setdefault(RESULTS, {})[name] = (key, result)
-
-
-def forget(name: str) -> None:
-    """Throw a result away: what was learned is gone."""
-    st.session_state.get(RESULTS, {}).pop(name, None)
-
-
 @st.cache_resource(max_entries=32, show_spinner=False)
 def losses(source: str, ids: tuple[int, ...]) -> TokenLosses:
     """Return the loss of each token of a text."""
     from engine.training.sentence import token_losses
 
-    model = loaded_model(source)
-    if model is None:
-        raise RuntimeError("The model must be loaded before losses are computed.")
-    return token_losses(model, ids)
+    return token_losses(model_in_use(source), ids)
 
 
 def settings(steps_key: str, rate_key: str) -> tuple[int, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -13,9 +12,9 @@ from components.kit.show import chart
 from components.kit.text import visible
 from components.link import keys, widgets
 from components.training import depth, view
-from pages.frame import lab
+from pages.frame import job, results
+from pages.frame.kept import forget, keep, kept
 from pages.frame.live import Live
-from pages.guardrails.answers import job_button
 from pages.training import session
 
 if TYPE_CHECKING:
@@ -26,6 +25,10 @@ if TYPE_CHECKING:
     from engine.training.preference import PreferenceStep
     from engine.training.sentence import LearnStep
 
+TEACH, PREFER, TINY = "teach", "prefer", "tiny"
+"""The jobs of the three lessons."""
+LEARNED, PREFERRED, TRAINED = "lesson_learn", "lesson_preference", "lesson_tiny"
+"""What they leave in the session."""
 TINY_STEPS = 1000
 DRAWN_EVERY = 50
 PAIR = (
@@ -54,28 +57,28 @@ def learn(live: Live) -> None:
     if not prompt or not answer_ids:
         st.info("Type both the beginning and the end of a sentence.")
         return
-    best = lab.scores(live.model.source, prompt).best.ids
+    best = results.scores(live.model.source, prompt).best.ids
     watched = session.unique([answer_ids[0], *best], 4)
     key = (live.model.source, prompt, answer_ids, steps, rate)
     place = st.empty()
     with st.container(horizontal=True):
-        asked = job_button(f"Teach it this sentence, {steps} times", key="teach", primary=True)
+        asked = job.button(f"Teach it this sentence, {steps} times", TEACH, primary=True)
         st.button(
             "Forget",
             key="forget",
             icon=":material/replay:",
-            on_click=session.forget,
-            args=("learn",),
+            on_click=forget,
+            args=(LEARNED,),
         )
     if asked:
         _run_learning(live, key, watched, place)
-    result = session.kept("learn", key)
+    result = kept(LEARNED, key)
     names = names_of(live, watched)
     with place.container():
         if result:
             view.learn_curves(names, result, key="learn")
         else:
-            shares = lab.scores(live.model.source, prompt).probabilities
+            shares = results.scores(live.model.source, prompt).probabilities
             view.next_table(names, [float(shares[i]) for i in watched], [])
     if result:
         view.facts_table(depth.FACTS, result)
@@ -109,15 +112,24 @@ def _run_learning(
         facts.append(Fact(text, ids, tokens_of(live, answer)[0]))
     names = names_of(live, watched)
     done: list[LearnStep] = []
-    run = partial(learn_sentence, live.model, prompt, answer_ids, facts=facts)
 
     def show(state: LearnStep) -> None:
         done.append(state)
+        keep(LEARNED, key, tuple(done))
         with place.container():
             view.learn_curves(names, done, key=f"learn_{state.step}")
 
-    if session.follow(lambda: run(steps=steps, learning_rate=rate, watched=watched), show):
-        session.keep("learn", key, tuple(done))
+    with job.running(TEACH), session.turn():
+        run = learn_sentence(
+            live.model,
+            prompt,
+            answer_ids,
+            facts=facts,
+            steps=steps,
+            learning_rate=rate,
+            watched=watched,
+        )
+        job.follow(run, show)
 
 
 def preference(live: Live) -> None:
@@ -136,13 +148,13 @@ def preference(live: Live) -> None:
     turn = [{"role": "user", "content": texts[0]}]
     prompt = tuple(tokenizer.chat(turn)) if chat else tokens_of(live, texts[0])
     answers = [tokens_of(live, text if chat else " " + text.strip()) for text in texts[1:]]
-    best = lab.scores(live.model.source, prompt).best.ids if prompt else ()
+    best = results.scores(live.model.source, prompt).best.ids if prompt else ()
     watched = session.unique([*(ids[0] for ids in answers if ids), *best], 5)
     key = (live.model.source, prompt, *answers, steps, rate, beta)
     place = st.empty()
-    if job_button(f"Prefer it, {steps} steps", key="prefer", primary=True):
+    if job.button(f"Prefer it, {steps} steps", PREFER, primary=True):
         _run_preference(live, key, watched, place)
-    result = session.kept("preference", key)
+    result = kept(PREFERRED, key)
     if result:
         with place.container():
             view.preference_curves(result, key="dpo")
@@ -157,25 +169,35 @@ def _run_preference(
     from engine.training.preference import prefer
 
     _, prompt, chosen, rejected, steps, rate, beta = key
-    run = partial(prefer, live.model, prompt, chosen, rejected, beta=beta)
     done: list[PreferenceStep] = []
 
     def show(state: PreferenceStep) -> None:
         done.append(state)
+        keep(PREFERRED, key, tuple(done))
         with place.container():
             view.preference_curves(done, key=f"dpo_{state.step}")
 
-    if session.follow(lambda: run(steps=steps, learning_rate=rate, watched=watched), show):
-        session.keep("preference", key, tuple(done))
+    with job.running(PREFER), session.turn():
+        run = prefer(
+            live.model,
+            prompt,
+            chosen,
+            rejected,
+            beta=beta,
+            steps=steps,
+            learning_rate=rate,
+            watched=watched,
+        )
+        job.follow(run, show)
 
 
 def from_nothing(live: Live) -> None:
     """Train a tiny transformer from random weights and look inside it."""
-    asked = job_button(f"Train a new one, {TINY_STEPS:,} steps", key="tiny", primary=True)
+    asked = job.button(f"Train a new one, {TINY_STEPS:,} steps", TINY, primary=True)
     place = st.empty()
     if asked:
         _run_tiny(live.seed, place)
-    result = session.kept("tiny", live.seed)
+    result = kept(TRAINED, live.seed)
     if result:
         losses, samples, models, chance = result
         with place.container():
@@ -189,7 +211,7 @@ def from_nothing(live: Live) -> None:
 
 
 def _run_tiny(seed: int, place: DeltaGenerator) -> None:
-    """Train it, drawing the curve from time to time; Stop keeps what there is."""
+    """Train it, drawing the curve from time to time."""
     from engine.training import from_nothing as tiny
 
     text = tiny.rhymes()
@@ -206,12 +228,12 @@ def _run_tiny(seed: int, place: DeltaGenerator) -> None:
             samples[state.step] = state.sample
             models[state.step] = state.model
         if state.step % DRAWN_EVERY == 0 or state.model is not None:
-            session.keep("tiny", seed, (dict(losses), samples, models, chance))
+            keep(TRAINED, seed, (dict(losses), samples, models, chance))
             with place.container():
                 view.tiny_result(losses, samples, chance, key=f"tiny_{state.step}")
 
-    session.follow(lambda: tiny.train(text, steps=TINY_STEPS, seed=seed), show)
-    bar.empty()
+    with job.running(TINY), session.turn():
+        job.follow(tiny.train(text, steps=TINY_STEPS, seed=seed), show)
 
 
 def _tiny_patterns(models: dict[int, LanguageModel]) -> None:
@@ -233,5 +255,5 @@ def _tiny_patterns(models: dict[int, LanguageModel]) -> None:
     chart(
         mosaic(tiles, title=title, key="tiny_heads", height=420),
         key="tiny_heads",
-        alt=f"{title}, {line} One tile a head, a row of tiles a layer.",
+        alt=f"{title}, {line} One tile per head, one row of tiles per layer.",
     )

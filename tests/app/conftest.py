@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,6 +14,13 @@ from tests.sources import ROOT
 from tests.tiny import CHAT_TEMPLATE, SPECIAL_TOKENS, tiny_backend, tiny_network
 
 OpenApp = Callable[..., AppTest]
+
+
+def kept(at: AppTest, name: str) -> Any:
+    """Return the result of a kind that `pages.frame.kept` keeps in the session; None without."""
+    if name not in at.session_state:
+        return None
+    return next(reversed(at.session_state[name].values()), None)
 
 
 @pytest.fixture(scope="session")

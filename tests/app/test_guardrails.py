@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.guardrails import view
+from tests.app.conftest import kept
 
 
 def html_of(at):
@@ -53,7 +54,7 @@ def test_the_comparison_runs_to_its_end_and_draws_the_bars(open_app):
     at.text_input(key="guard_word").set_value("e").run()
     at.button(key="compare").click().run()
     assert not at.exception, [element.value for element in at.exception]
-    _, tallies = at.session_state["guard_tallies"]
+    tallies = kept(at, "guard_tallies")
     assert {one.runs for one in tallies} == {50}
     drawn = at.get("plotly_chart")[0].proto.spec.replace("\\u003cbr\\u003e", " ")
     assert view.leak_title(tallies) in drawn

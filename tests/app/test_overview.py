@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from pages.overview import writing
+from tests.app.conftest import kept
 
 
 def written(at) -> tuple[int, ...]:
-    return at.session_state[writing.KEY][1] if writing.KEY in at.session_state else ()
+    return kept(at, writing.KEY) or ()
 
 
 def button(at, key: str):

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from engine.observe.hooks import observed
+from tests.app.conftest import kept
 from tests.app.test_frame import texts
 from tests.tiny import tiny_tokenizer
 
@@ -179,7 +180,7 @@ def test_a_and_b_write_from_the_same_seed(open_app):
     at = open_app("sampling", lab="A and B", settings_A="Greedy", settings_B="Greedy")
     at.button(key="ab_write").click().run()
     assert not at.exception
-    first, second = at.session_state["ab_texts"]["tokens"]
+    first, second = kept(at, "ab_texts")
     assert first == second
     assert first
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.app.conftest import kept
+
 LINK = {"prompt": "The cat sat on the mat. The cat sat", "max_new_tokens": "8", "temperature": "0"}
 
 
@@ -13,7 +15,7 @@ def said(at):
 
 
 def laps(at):
-    return at.session_state["draft_race"][1]
+    return kept(at, "draft_race")
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def test_each_round_tells_its_numbers(page):
 def test_what_pays_is_measured_for_each_k(page):
     page.button(key="compare").click().run()
     assert not page.exception
-    measured = page.session_state["draft_pays"][1]
+    measured = kept(page, "draft_pays")
     assert list(measured) == ["Prompt lookup"]
     assert [row.k for row in measured["Prompt lookup"]] == list(range(1, 9))
     assert "pay" in said(page)
@@ -64,19 +66,19 @@ def test_all_drafts_are_measured_together(open_app):
     page = open_app("speculative", **LINK)
     page.button(key="compare_all").click().run()
     assert not page.exception
-    measured = page.session_state["draft_pays"][1]
+    measured = kept(page, "draft_pays")
     assert list(measured) == ["Prompt lookup", "Early exit, 1 layers"]
     assert all(rows[0].k == 1 and len(rows) > 3 for rows in measured.values())
     assert len(page.dataframe[0].value) == sum(map(len, measured.values()))
 
 
 def test_texts_are_counted_beside_their_law(open_app, monkeypatch):
-    monkeypatch.setattr("pages.speculative.measures.RUNS", 20)
+    monkeypatch.setattr("pages.speculative.races.RUNS", 20)
     question = {"draft_question": "Same distribution?", "temperature": "1"}
     page = open_app("speculative", **LINK | question)
     page.button(key="count_texts").click().run()
     assert not page.exception
-    found = page.session_state["draft_texts"][1]
+    found = kept(page, "draft_texts")
     assert (found.runs, len(found.expected)) == (20, 27)
     assert "20 runs, 27 texts that can come" in said(page)
 

@@ -7,6 +7,8 @@ import hashlib
 import pytest
 
 from pages.frame.loading import loader
+from pages.training import views
+from tests.app.conftest import kept
 
 
 def choose(at, lesson):
@@ -27,22 +29,18 @@ def checksum(folder):
     return digest.hexdigest()
 
 
-def result(at, name):
-    return at.session_state["lessons"][name][1]
-
-
 def test_a_sentence_is_learned_and_forgotten_and_the_shared_model_stays(open_app, tiny_folder):
     at = open_app("training")
     before = checksum(tiny_folder)
     at.select_slider(key="learn_rate").set_value(1e-3).run()
     press(at, "teach")
-    steps = result(at, "learn")
+    steps = kept(at, views.LEARNED)
     assert len(steps) == 9
     assert steps[-1].competing[0] > steps[0].competing[0]
     assert len(at.get("plotly_chart")) == 2
     assert checksum(tiny_folder) == before
     press(at, "forget")
-    assert "learn" not in at.session_state["lessons"]
+    assert kept(at, views.LEARNED) is None
     assert not at.get("plotly_chart")
 
 
@@ -52,7 +50,7 @@ def test_a_preference_moves_both_answers(open_app, tiny_folder):
     choose(at, "Preference")
     at.select_slider(key="dpo_rate").set_value(1e-3).run()
     press(at, "prefer")
-    steps = result(at, "preference")
+    steps = kept(at, views.PREFERRED)
     assert steps[-1].margin > steps[0].margin == 0
     assert checksum(tiny_folder) == before
 
@@ -68,13 +66,11 @@ def test_equal_answers_are_refused_with_a_sentence(open_app):
 
 
 def test_a_tiny_transformer_is_trained_and_looked_into(open_app, monkeypatch):
-    import pages.training.views as panels
-
-    monkeypatch.setattr(panels, "TINY_STEPS", 20)
+    monkeypatch.setattr(views, "TINY_STEPS", 20)
     at = open_app("training", seed="5")
     choose(at, "From nothing")
     press(at, "tiny")
-    losses, samples, models, chance = result(at, "tiny")
+    losses, samples, models, chance = kept(at, views.TRAINED)
     assert list(samples) == list(models) == [0, 10, 20]
     assert losses[0] == pytest.approx(chance, abs=0.2)
     assert losses[20] < losses[0]

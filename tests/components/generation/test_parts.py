@@ -228,9 +228,17 @@ def test_events_say_what_they_carry():
         ("stop string", "Ended by a stop string"),
         ("token budget", "Ended by the token budget"),
         ("context limit", "Ended by the context limit"),
-        (None, "Stopped by you"),
+        (None, "Broken off"),
     ],
 )
 def test_each_end_has_its_sentence(reason, words):
-    assert words in why_it_ended((written(END, b"*end*", reason=reason),))
-    assert "*end*" not in why_it_ended((written(END, b"*end*", reason=reason),))
+    said = why_it_ended((written(END, b"*end*", reason=reason),), stopped=False)
+    assert words in said
+    assert "*end*" not in said
+
+
+def test_an_answer_is_stopped_by_you_only_where_you_stopped_it():
+    cut, whole = written(END, b"a", reason=None), written(END, b"a", reason="token budget")
+    assert "Stopped by you" in why_it_ended((cut,), stopped=True)
+    assert "Stopped by you" not in why_it_ended((whole,), stopped=True)
+    assert "you" not in why_it_ended((cut,), stopped=False)

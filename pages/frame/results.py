@@ -1,25 +1,33 @@
-"""What pages derive from one trace and use again at every rerun, kept by request.
+"""Results of the engine that pages use again at every rerun, each kept by its request.
 
-Keyed like the traces, on model, ids and edits, so an edited run never stands in for the plain one.
+They are keyed like the traces, on model, ids and edits, so an edited run never stands in for the
+plain one. Nothing here runs the model anew on a prompt that was traced already. All sessions share
+them; `max_entries` says how many requests of a kind are kept.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
-from pages.frame.live import cached_trace
+from engine.basics import distribution
+from pages.frame.live import PROMPT_CAP, cached_trace
+from pages.frame.loading import model_in_use
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from engine.attention.patterns import HeadScores, PatternOverview
+    from engine.basics.arrays import Array
+    from engine.basics.distribution import TopTokens
     from engine.embedding.rope import RopeHead, RotatedPairs
     from engine.feed_forward.neurons import ResidualNorms
     from engine.interpret.knockout import Difference
     from engine.interpret.lens import LensGrid
+    from engine.lm_head.scores import LogitTerms
     from engine.model.model import LanguageModel
     from engine.observe.edits import Edit
 
@@ -83,9 +91,7 @@ def difference(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> Di
 @st.cache_resource(max_entries=16, show_spinner=False)
 def top_tokens(source: str, ids: tuple[int, ...], count: int = 10) -> tuple[list[int], list[float]]:
     """Return the likeliest next tokens and their probabilities."""
-    from engine.basics.distribution import top
-
-    best = top(cached_trace(source, ids, ()).logits, count)
+    best = distribution.top(cached_trace(source, ids, ()).logits, count)
     return [int(i) for i in best.ids], [float(p) for p in best.probabilities]
 
 
@@ -105,3 +111,60 @@ def lens_grid(source: str, ids: tuple[int, ...], positions: tuple[int, ...]) -> 
     from engine.interpret import lens
 
     return lens.lens_grid(cached_trace(source, ids, ()), positions)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The model's own distribution after a prompt."""
+
+    logits: Array
+    """`[V]`."""
+    probabilities: Array
+    """`[V]`."""
+    best: TopTokens
+    """The twenty likeliest tokens."""
+    entropy_bits: float
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def scores(source: str, ids: tuple[int, ...]) -> Scores:
+    """Return the scores after a prompt."""
+    logits = cached_trace(source, ids, ()).logits
+    probabilities = distribution.softmax(logits)
+    best = distribution.top(logits, 20)
+    return Scores(logits, probabilities, best, distribution.entropy_bits(probabilities))
+
+
+def bits(logits: Array) -> float:
+    """Return the entropy of any row of logits, in bits."""
+    return distribution.entropy_bits(distribution.softmax(logits))
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def logit_terms(source: str, ids: tuple[int, ...], token_id: int) -> LogitTerms:
+    """Return one token's score as a sum."""
+    from engine.lm_head import scores as lm_head
+
+    return lm_head.logit_terms(cached_trace(source, ids, ()), token_id)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def uniforms(seed: int, count: int) -> tuple[float, ...]:
+    """Return the first random numbers of a seed."""
+    from engine.generation.random_numbers import uniforms as numbers
+
+    return numbers(seed, count)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def other_prompt(source: str, text: str) -> tuple[tuple[int, ...], Array | None, str]:
+    """Read a second prompt: its ids, the logits after it, and what is wrong with it if anything."""
+    from engine.kv_cache.cached_pass import CachedPass
+
+    model = model_in_use(source)
+    ids = tuple(token.id for token in model.tokenizer.encode(text, add_bos=True))
+    if not text or not ids:
+        return ids, None, "The second prompt is empty: type a few words."
+    if len(ids) > PROMPT_CAP:
+        return ids, None, f"The second prompt has {len(ids):,} tokens; up to {PROMPT_CAP} are read."
+    return ids, CachedPass(model).advance(ids), ""
