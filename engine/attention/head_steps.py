@@ -108,10 +108,7 @@ def head_steps(trace: Trace, layer: int, head: int) -> HeadSteps:
 def head_outputs(trace: Trace, layer: int, position: int) -> Array:
     """Return what each head of a layer adds to one token, `[H, D]` (see `HeadSteps.output`).
 
-    Args:
-        trace: The traced pass.
-        layer: The layer.
-        position: The token's position; negative counts from the end.
+    A negative position counts from the end.
 
     Raises:
         EngineError: There is no such layer or position.

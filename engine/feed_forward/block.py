@@ -38,10 +38,7 @@ class BlockRun(Result):
 def block_run(trace: Trace, layer: int, position: int) -> BlockRun:
     """Return every vector of one block on one token.
 
-    Args:
-        trace: The traced pass.
-        layer: The layer.
-        position: The token's position; negative counts from the end.
+    A negative position counts from the end.
 
     Raises:
         EngineError: There is no such layer or position, or a norm is of an unknown kind.

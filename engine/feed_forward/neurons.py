@@ -82,10 +82,7 @@ class ResidualNorms(Result):
 def token_neurons(trace: Trace, layer: int, position: int) -> TokenNeurons:
     """Return one layer's neurons on one token.
 
-    Args:
-        trace: The traced pass.
-        layer: The layer.
-        position: The token's position; negative counts from the end.
+    A negative position counts from the end.
 
     Raises:
         EngineError: There is no such layer or position.

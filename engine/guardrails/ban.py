@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from engine.basics.arrays import Flags
 from engine.basics.errors import EngineError
 from engine.basics.results import Result
 
 if TYPE_CHECKING:
     from engine.tokenizer.tokenizer import Tokenizer
-
-Allowed = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class TokenBan:
         self._allowed[list(self.banned)] = False
         self._allowed.flags.writeable = False
 
-    def __call__(self, written: Sequence[int]) -> Allowed:
+    def __call__(self, written: Sequence[int]) -> Flags:
         """Return `[V]`, True where a token may come; the same at every step."""
         return self._allowed
 
@@ -92,7 +90,7 @@ class SequenceBan:
             for k in range(len(self._word))
         ]
 
-    def __call__(self, written: Sequence[int]) -> Allowed:
+    def __call__(self, written: Sequence[int]) -> Flags:
         """Return `[V]`, True where a token may come after what was written."""
         tail = b""
         for token_id in reversed(written):

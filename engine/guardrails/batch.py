@@ -18,6 +18,7 @@ import numpy.typing as npt
 import torch
 from transformers import DynamicCache
 
+from engine.basics.arrays import Flags
 from engine.basics.errors import EngineError, checked_prompt
 from engine.basics.results import Result
 from engine.generation.random_numbers import uniforms
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 16
 """Most rows of one batch: up to here a pass over all rows costs little more than over one."""
 
-Allowed = npt.NDArray[np.bool_]
-Guard = Callable[[Sequence[int]], Allowed | None]
+Guard = Callable[[Sequence[int]], Flags | None]
 """Takes what a row has written and returns `[V]`, True where a token may come next, or None if all
 may."""
 

@@ -16,17 +16,15 @@ from typing import TYPE_CHECKING
 
 import llguidance.numpy
 import numpy as np
-import numpy.typing as npt
 from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
 
+from engine.basics.arrays import Flags
 from engine.basics.errors import EngineError
 from engine.basics.results import Result
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
     from engine.tokenizer.tokenizer import Tokenizer
-
-Allowed = npt.NDArray[np.bool_]
 
 MOST_KEYS = 6
 TEXT_LENGTH = 24
@@ -112,7 +110,7 @@ class Constraint:
         if self._start.is_error():
             raise EngineError(f"This format can't be used: {self._start.get_error()}")
 
-    def __call__(self, written: Sequence[int]) -> Allowed:
+    def __call__(self, written: Sequence[int]) -> Flags:
         """Return `[V]`, True for the tokens that keep the text inside the grammar.
 
         Raises:

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from engine.basics.arrays import Array, Flags, Ids
 from engine.basics.results import Result
 from engine.sampling import steps
 from engine.sampling.settings import (
@@ -34,7 +35,7 @@ from engine.sampling.settings import (
     SamplingSettings,
     SettingsError,
 )
-from engine.sampling.steps import Bools, Change, Floats, Ids, listed, softmax
+from engine.sampling.steps import Change, listed, softmax
 
 __all__ = [
     "LLAMA_CPP_ORDER",
@@ -58,13 +59,13 @@ class Stage(Result):
     """"logits" (the model's own), a setting's step, or "softmax" (what is drawn from)."""
     active: bool
     """False for a step that is off and passes everything on unchanged."""
-    logits_before: Floats
-    probabilities_before: Floats
-    logits: Floats
+    logits_before: Array
+    probabilities_before: Array
+    logits: Array
     """float32; -inf where a token is removed."""
-    probabilities: Floats
+    probabilities: Array
     """float32; the softmax of `logits`, sums to 1."""
-    kept: Bools
+    kept: Flags
     """Which tokens are still in the race after this step."""
     survivors: int
     """How many are kept."""
@@ -118,7 +119,7 @@ def run_chain(
 
 def final_probabilities(
     logits: npt.ArrayLike, settings: SamplingSettings, context_ids: Sequence[int] = ()
-) -> Floats:
+) -> Array:
     """Return the distribution that is drawn from, [V] float32, without keeping the stages.
 
     It runs the same steps as `run_chain` and raises the same errors; the loop that writes text
@@ -165,7 +166,7 @@ class _Step:
     """When a step is on, and how its settings reach its function."""
 
     is_on: Callable[[SamplingSettings], bool]
-    apply: Callable[[Floats, SamplingSettings, Ids], Change]
+    apply: Callable[[Array, SamplingSettings, Ids], Change]
 
 
 _STEPS: Mapping[str, _Step] = {
@@ -197,7 +198,7 @@ def _step_names(settings: SamplingSettings) -> tuple[str, ...]:
     return ("logit_bias", "repetition_penalty", "count_penalties", *settings.order)
 
 
-def _checked_logits(logits: npt.ArrayLike) -> Floats:
+def _checked_logits(logits: npt.ArrayLike) -> Array:
     """Return [V] float32 logits from which something can be drawn."""
     checked = np.asarray(logits, dtype=np.float32)
     if checked.ndim != 1 or len(checked) == 0:
@@ -222,7 +223,7 @@ def _checked_ids(context_ids: Sequence[int], vocabulary: int, window: int) -> Id
     return ids[-window:] if window else ids  # -0 would be none, not all
 
 
-def _first_stage(logits: Floats) -> Stage:
+def _first_stage(logits: Array) -> Stage:
     """Return the model's own logits and distribution as the stage that starts the chain."""
     state = (logits, *_distribution(logits))
     return _stage("logits", True, state, state)
@@ -235,7 +236,7 @@ def _next_stage(name: str, before: Stage, change: Change) -> Stage:
     return _stage(name, True, was, now, change.cutoff, change.note)
 
 
-def _distribution(logits: Floats) -> tuple[Floats, float]:
+def _distribution(logits: Array) -> tuple[Array, float]:
     """Return softmax(logits), [V], and its entropy in bits.
 
     With p = exp(x - max) / Z the entropy -sum p ln p equals ln Z - sum p (x - max), which takes no
@@ -260,7 +261,7 @@ def _unchanged_stage(name: str, before: Stage, *, active: bool, note: str = "") 
     return _stage(name, active, same, same, None, note)
 
 
-_State = tuple[Floats, Floats, float]
+_State = tuple[Array, Array, float]
 
 
 def _stage(

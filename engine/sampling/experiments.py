@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
-from engine.basics.distribution import entropy_bits
+from engine.basics.distribution import entropy_bits, largest
 from engine.basics.results import Table
 from engine.sampling.chain import SamplingSettings, final_probabilities, softmax
 
@@ -41,11 +41,11 @@ def temperature_sweep(logits: Array, temperatures: Sequence[float], n: int = 6) 
         temperatures: 0 is argmax.
         n: how many tokens.
     """
-    ids = np.argsort(-logits, kind="stable")[:n]
+    ids = largest(logits, n)
     rows = [final_probabilities(logits, SamplingSettings(temperature=t)) for t in temperatures]
     return TemperatureSweep(
         temperatures=frozen(list(temperatures)),
-        ids=frozen_ids(ids),
+        ids=ids,
         probabilities=frozen([row[ids] for row in rows]),
         entropy_bits=frozen([entropy_bits(row) for row in rows]),
     )

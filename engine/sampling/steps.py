@@ -9,13 +9,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from engine.basics.arrays import Array, Flags, Ids
 from engine.sampling.settings import SettingsError
-
-Floats = npt.NDArray[np.float32]
-Bools = npt.NDArray[np.bool_]
-Ids = npt.NDArray[np.int64]
 
 LARGEST = np.float32(1e30)
 """Logits stay within this, so that a difference of two fits float32. Real ones stay below 1e3."""
@@ -24,12 +20,12 @@ LARGEST = np.float32(1e30)
 class Change(NamedTuple):
     """The logits after a step, where it cut (see `chain.Stage.cutoff`), and a remark."""
 
-    logits: Floats
+    logits: Array
     cutoff: float | None = None
     note: str = ""
 
 
-def softmax(logits: Floats) -> Floats:
+def softmax(logits: Array) -> Array:
     """Return exp(logits) over their sum, [V] float32; the largest logit must be finite.
 
     Subtracting the largest logit first changes no probability and keeps exp within range. The sum
@@ -39,11 +35,11 @@ def softmax(logits: Floats) -> Floats:
     # chain's cuts compare in float32 as transformers' do, and takes a third of the time, because it
     # runs at every move of a slider.
     weights = np.exp(logits - logits.max())
-    probabilities: Floats = weights / np.float32(weights.sum(dtype=np.float64))
+    probabilities: Array = weights / np.float32(weights.sum(dtype=np.float64))
     return probabilities
 
 
-def repetition_penalty(logits: Floats, penalty: float, context: Ids) -> Change:
+def repetition_penalty(logits: Array, penalty: float, context: Ids) -> Change:
     """Divide positive logits of seen tokens by the penalty, multiply negative ones by it.
 
     It applies once per token, however often the token was seen. Source: CTRL (Keskar et al. 2019),
@@ -57,7 +53,7 @@ def repetition_penalty(logits: Floats, penalty: float, context: Ids) -> Change:
     return Change(within_range(out, logits))
 
 
-def count_penalties(logits: Floats, presence: float, frequency: float, context: Ids) -> Change:
+def count_penalties(logits: Array, presence: float, frequency: float, context: Ids) -> Change:
     """Subtract `presence` once and `frequency` per occurrence from seen tokens (OpenAI's rule)."""
     seen, counts = np.unique(context, return_counts=True)
     out = logits.copy()
@@ -65,7 +61,7 @@ def count_penalties(logits: Floats, presence: float, frequency: float, context: 
     return Change(out)
 
 
-def logit_bias(logits: Floats, bias: Sequence[tuple[int, float]]) -> Change:
+def logit_bias(logits: Array, bias: Sequence[tuple[int, float]]) -> Change:
     """Add each bias to its token's logit; -inf bans the token.
 
     Raises:
@@ -85,7 +81,7 @@ def logit_bias(logits: Floats, bias: Sequence[tuple[int, float]]) -> Change:
     return Change(out, note=f"{banned} banned." if banned else "")
 
 
-def temperature(logits: Floats, value: float) -> Change:
+def temperature(logits: Array, value: float) -> Change:
     """Divide the logits by the temperature; 0 keeps the largest logit alone (argmax)."""
     if value == 0.0:
         return _argmax(logits)
@@ -100,7 +96,7 @@ def temperature(logits: Floats, value: float) -> Change:
     return Change(within_range(out, logits), note=note)
 
 
-def _argmax(logits: Floats) -> Change:
+def _argmax(logits: Array) -> Change:
     """Keep only the largest logit; among equal ones the lowest id."""
     best = int(logits.argmax())
     out = np.full_like(logits, -np.inf)
@@ -111,7 +107,7 @@ def _argmax(logits: Floats) -> Change:
     return Change(out, note=note)
 
 
-def top_k(logits: Floats, k: int) -> Change:
+def top_k(logits: Array, k: int) -> Change:
     """Keep the k largest logits and whatever equals the smallest of them.
 
     Source: Fan et al. 2018, as in transformers' TopKLogitsWarper.
@@ -127,7 +123,7 @@ def top_k(logits: Floats, k: int) -> Change:
     return Change(_only(logits, kept), float(cutoff), note)
 
 
-def top_p(logits: Floats, mass: float) -> Change:
+def top_p(logits: Array, mass: float) -> Change:
     """Keep the smallest set of likeliest tokens that holds `mass`; always the likeliest one.
 
     Source: nucleus sampling (Holtzman et al. 2019), as in transformers' TopPLogitsWarper: from the
@@ -156,7 +152,7 @@ def top_p(logits: Floats, mass: float) -> Change:
     return Change(_only(logits, kept), float(shares[removed]), note)
 
 
-def min_p(logits: Floats, share: float) -> Change:
+def min_p(logits: Array, share: float) -> Change:
     """Keep tokens with at least `share` of the top probability.
 
     Source: Nguyen et al. 2024, as in transformers' MinPLogitsWarper.
@@ -166,7 +162,7 @@ def min_p(logits: Floats, share: float) -> Change:
     return Change(_only(logits, probabilities >= cutoff), float(cutoff))
 
 
-def typical(logits: Floats, mass: float) -> Change:
+def typical(logits: Array, mass: float) -> Change:
     """Keep `mass` of the tokens whose surprise lies closest to the average surprise (entropy).
 
     Source: Meister et al. 2022, as in transformers' TypicalLogitsWarper. Even the likeliest
@@ -188,7 +184,7 @@ def typical(logits: Floats, mass: float) -> Change:
     return Change(_only(logits, kept), float(cutoff / np.log(2.0)))
 
 
-def within_range(logits: Floats, before: Floats) -> Floats:
+def within_range(logits: Array, before: Array) -> Array:
     """Return the logits limited to ±LARGEST, with -inf only where `before` has it."""
     if logits.min() >= -LARGEST and logits.max() <= LARGEST:
         return logits
@@ -197,7 +193,7 @@ def within_range(logits: Floats, before: Floats) -> Floats:
     return limited
 
 
-def _only(logits: Floats, kept: Bools) -> Floats:
+def _only(logits: Array, kept: Flags) -> Array:
     """Return the logits with -inf wherever a token is not kept."""
     return np.where(kept, logits, np.float32(-np.inf))
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.basics.arrays import Array
+from engine.basics.distribution import largest
 from engine.basics.errors import EngineError, checked_prompt
 from engine.generation.random_numbers import random_numbers
 from engine.generation.token_step import StopReason
@@ -183,6 +184,6 @@ def _residual_rows(
     """Return the likeliest tokens of the residual, with the rejected and the redrawn one."""
     p, rejected = target[verdict.accepted], proposals[verdict.accepted]
     rest, q = verdict.drawn_from, rejected.q
-    best = [int(i) for i in np.argsort(-rest, kind="stable")[:RESIDUAL_ROWS] if rest[i] > 0]
+    best = [int(i) for i in largest(rest, RESIDUAL_ROWS) if rest[i] > 0]
     best += [i for i in dict.fromkeys((verdict.id, rejected.id)) if i not in best]
     return tuple(ResidualRow(i, float(p[i]), float(q[i]), float(rest[i])) for i in best)

@@ -42,7 +42,7 @@ class Large:
 
 def awkward(annotation: str):
     """Return the largest value that a field of this type could hold."""
-    if any(word in annotation for word in ("Array", "Ids", "Floats", "Bools", "NDArray")):
+    if any(word in annotation for word in ("Array", "Ids", "Flags", "NDArray")):
         return np.zeros((30, 9, 64, 64), np.float32)
     if any(word in annotation for word in ("tuple", "Sequence", "list", "set", "Mapping")):
         return tuple(range(100_000, 101_000))

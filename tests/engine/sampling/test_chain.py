@@ -1,11 +1,9 @@
 """The sampling chain against known right values, at its edges and in its words."""
 
-import json
 import math
 import time
 from dataclasses import FrozenInstanceError, replace
 from itertools import pairwise, permutations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,10 +19,7 @@ from engine.sampling.chain import (
     run_chain,
     softmax,
 )
-
-CASES = json.loads((Path(__file__).parents[2] / "data/cases/sampling.json").read_text())["cases"]
-BANNED = -math.inf
-VOCABULARY = 49_152
+from tests.engine.sampling.chains import CASES, kept_ids, random_logits
 
 
 def settings_of(case):
@@ -32,14 +27,6 @@ def settings_of(case):
     given = dict(case["settings"])
     given["logit_bias"] = {int(key): bias for key, bias in given.get("logit_bias", {}).items()}
     return SamplingSettings(**given)
-
-
-def random_logits(seed, size=VOCABULARY):
-    return (np.random.default_rng(seed).standard_normal(size) * 3).astype(np.float32)
-
-
-def kept_ids(stage):
-    return np.flatnonzero(stage.kept).tolist()
 
 
 def test_recorded_cases():

@@ -1,10 +1,8 @@
 """The sampling chain at its edges: extreme numbers, empty contexts, and what is refused."""
 
 import itertools
-import json
 import math
 from dataclasses import FrozenInstanceError, fields, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,20 +18,7 @@ from engine.sampling.chain import (
     run_chain,
     softmax,
 )
-
-CASES = json.loads((Path(__file__).parents[2] / "data/cases/sampling.json").read_text())["cases"]
-
-BANNED = -math.inf
-VOCABULARY = 49_152
-
-
-def random_logits(seed, size=VOCABULARY):
-    return (np.random.default_rng(seed).standard_normal(size) * 3).astype(np.float32)
-
-
-def kept_ids(stage):
-    return np.flatnonzero(stage.kept).tolist()
-
+from tests.engine.sampling.chains import BANNED, kept_ids, random_logits
 
 EDGES = {
     "coldest": {"temperature": 1e-6},
