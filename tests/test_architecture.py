@@ -28,6 +28,22 @@ NEVER_IMPORTS = {
     "components": ("torch", "transformers", "tokenizers"),
     "engine": ("streamlit", "plotly"),
 }
+RANKS = {
+    "components": (
+        ("kit",),
+        ("link",),
+        ("shell",),
+        (
+            *("overview", "tokenizer", "embedding", "attention", "feed_forward", "lm_head"),
+            *("sampling", "generation", "speculative", "guardrails", "training"),
+            *("interpret", "kv_cache"),
+        ),
+    ),
+}
+"""The packages of a layer, lowest first. A package imports itself and lower ranks, so stages never
+import each other. What two stages draw, `interpret` and `kv_cache`, stands beside them: pages bring
+it together."""
+
 ADDRESSES_THAT_ARE_NAMES = ("http://www.w3.org/2000/svg",)
 """Addresses that identify something and are never fetched."""
 
@@ -52,6 +68,23 @@ def test_imports_point_one_way():
                 name, NEVER_IMPORTS[source.layer]
             ):
                 offences.append(f"{source.name}:{line} imports {name}")
+    report(offences)
+
+
+def test_packages_of_a_layer_import_lower_ranks_only():
+    offences = []
+    for layer, ranks in RANKS.items():
+        rank = {package: number for number, names in enumerate(ranks) for package in names}
+        folders = {path.parent.name for path in (ROOT / layer).glob("*/__init__.py")}
+        offences += [f"{layer}/{name} has no rank" for name in sorted(folders ^ set(rank))]
+        for source in sources(layer):
+            own = source.module.split(".")[1:2]
+            for name, line in source.imports():
+                if not own or not name.startswith(f"{layer}."):
+                    continue
+                other = name.split(".")[1]
+                if other != own[0] and rank[other] >= rank[own[0]]:
+                    offences.append(f"{source.name}:{line} imports {name}")
     report(offences)
 
 

@@ -6,25 +6,17 @@ The second view of a head. Tokens are real buttons: click, Enter or the arrow ke
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from components.kit import theme
+from components.kit.arrays import Array
+from components.kit.browser import checked_index, component
 from components.kit.numbers import percent
 from components.kit.text import visible
-from components.kit.token_strip import checked_index
 
-_ASSETS = Path(__file__).parent
-
-_COMPONENT = st.components.v2.component(
-    "token_by_token_arcs",
-    html='<div class="arcs"></div>',
-    css=(_ASSETS / "arcs.css").read_text(encoding="utf-8"),
-    js=(_ASSETS / "arcs.js").read_text(encoding="utf-8"),
-)
+_COMPONENT = component("attention/arcs", '<div class="arcs"></div>')
 
 PIECE = 16
 """The most signs of a token on its button."""
@@ -32,7 +24,7 @@ PIECE = 16
 
 def arcs(
     pieces: Sequence[str | bytes],
-    pattern: np.ndarray[Any, Any],
+    pattern: Array,
     *,
     selected: int,
     key: str,
@@ -71,14 +63,14 @@ def arcs(
     )
 
 
-def written(pattern: np.ndarray[Any, Any], selected: int) -> list[str]:
+def written(pattern: Array, selected: int) -> list[str]:
     """Return the share at each token: what is read from it, or, after the chosen one, it reads."""
     known = np.nan_to_num(np.asarray(pattern, dtype=np.float64))
     earlier = np.arange(len(known)) <= selected
     return [percent(float(x)) for x in np.where(earlier, known[selected], known[:, selected])]
 
 
-def shares_around(pattern: np.ndarray[Any, Any], selected: int) -> tuple[list[float], list[float]]:
+def shares_around(pattern: Array, selected: int) -> tuple[list[float], list[float]]:
     """Return what a token reads from each token, and what each later token reads from it."""
     known = np.nan_to_num(np.asarray(pattern, dtype=np.float64))
     reads = np.where(np.arange(len(known)) <= selected, known[selected], 0.0)

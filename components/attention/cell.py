@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from components.kit.arrays import Array
 from components.kit.layout import FULL, THIRD, side_by_side
 from components.kit.numbers import percent
 from components.kit.show import chart
@@ -18,8 +19,6 @@ from components.kit.vector_strip import robust_limit, strip
 
 if TYPE_CHECKING:
     from engine.attention.patterns import ScoreTerms
-
-Array = np.ndarray[Any, Any]
 
 SHOWN_TERMS = 12
 

@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from components.attention.figures import KINDS, kind_of, reading_figure
+from components.kit.arrays import Array
 from components.kit.clicks import selected_points
 from components.kit.layout import THIRD
 from components.kit.numbers import percent
@@ -19,8 +20,6 @@ from components.link import keys, widgets
 
 if TYPE_CHECKING:
     from engine.attention.patterns import HeadScores
-
-Array = np.ndarray[Any, Any]
 
 ALL, HEAD, CELL = "All heads", "One head", "One cell"
 CACHE, AWAY = "KV cache", "Take a part away"

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import streamlit as st
 
 from components.attention.cell import sum_in_words
 from components.attention.figures import KINDS
+from components.kit.arrays import Array
 from components.kit.layout import formulas
 from components.kit.model_words import divisor_latex
 from components.kit.numbers import percent
+from components.kit.tasks import Task
 
 if TYPE_CHECKING:
     from engine.attention.patterns import ScoreTerms
     from engine.network.architecture import Architecture
-
-Array = np.ndarray[Any, Any]
 
 AWAY_TASK = (
     "Take **one head** away (“Take a part away”) so that the answer is at least 0.3 bits off. The "
@@ -119,7 +118,7 @@ def _sharing(heads: int, kv_heads: int) -> str:
 
 def tasks(
     pattern: Array, token: int, shares: Mapping[str, float], *, place: tuple[int, int]
-) -> list[tuple[str, bool, str]]:
+) -> list[Task]:
     """Return text, whether it is done, and where it stands.
 
     Args:
@@ -133,19 +132,19 @@ def tasks(
     row = pattern[token]
     last = float(row[token])
     return [
-        (
+        Task(
             "Find a head that looks **one token back** with at least 60 % of its attention. Its "
             "pattern is a line beside the diagonal.",
             shares["previous"] >= 0.6,
             f"{here}: {percent(shares['previous'])} one token back.",
         ),
-        (
+        Task(
             "Choose the example “Copying from before” and find an **induction head**: at least "
             "50 % on what followed the same token before.",
             shares["induction"] >= 0.5,
             f"{here}: {percent(shares['induction'])} on what followed.",
         ),
-        (
+        Task(
             "Find a token (not the first) that reads **itself** with more than half of its "
             "attention.",
             token > 0 and last > 0.5,

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from components.kit.arrays import Array
 from components.kit.bars import bars
 from components.kit.figure import share_format, token_labels
 from components.kit.heatmap import heatmap
 from components.kit.mosaic import mosaic
 from components.kit.numbers import percent
-
-Array = np.ndarray[Any, Any]
 
 LOG_FLOOR = 1e-4
 """The smallest share that the log scale tells from nothing."""

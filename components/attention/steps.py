@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
@@ -21,8 +21,6 @@ from components.link import keys, widgets
 if TYPE_CHECKING:
     from engine.attention.head_steps import HeadSteps
     from engine.embedding.rope import RotatedPairs
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

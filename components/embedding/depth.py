@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import streamlit as st
 
+from components.kit.arrays import Array
 from components.kit.layout import formulas
 from components.kit.model_words import pair_latex, pair_words
 from components.kit.numbers import percent
+from components.kit.tasks import Task
 from components.link import keys
 
 if TYPE_CHECKING:
     from engine.embedding.order import OrderComparison
     from engine.embedding.rope import RotatedPairs
     from engine.network.architecture import Architecture
-
-Array = np.ndarray[Any, Any]
 
 
 def grouped(number: int) -> str:
@@ -122,7 +121,7 @@ def show_limits() -> None:
 
 def tasks(
     order: OrderComparison | None, wavelengths: Array | None, nearest_cosine: float
-) -> list[tuple[str, bool, str]]:
+) -> list[Task]:
     """Return what to try: the task, whether it is met, and where it stands.
 
     Args:
@@ -131,13 +130,13 @@ def tasks(
         nearest_cosine: of the chosen token and its nearest neighbour.
     """
     found = [
-        (
+        Task(
             "Choose a token of your prompt that is **a loner**: the row nearest to its own has a "
             "cosine below 0.4. (Look-up)",
             nearest_cosine < 0.4,
             f"The nearest to the chosen token: {nearest_cosine:.2f}.",
         ),
-        (
+        Task(
             "Write **two orders of the same words** that the first layer tells apart by 10 % or "
             "more, and not at all with position off. (Order)",
             order is not None
@@ -154,7 +153,7 @@ def tasks(
         pair = min(st.session_state.get(keys.ROPE_PAIR, 0), len(wavelengths) - 1)
         wavelength = float(wavelengths[pair])
         found.append(
-            (
+            Task(
                 "Choose **a pair that can tell far from very far**: one that needs more than 1,000 "
                 "tokens for one turn. (RoPE)",
                 wavelength > 1000,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import unescape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
 from components.kit import theme
+from components.kit.arrays import Array
 from components.kit.bars import bars
 from components.kit.figure import frame, packed, token_labels
 from components.kit.heatmap import heatmap
@@ -25,7 +26,6 @@ from components.kit.vector_strip import strip
 if TYPE_CHECKING:
     from engine.embedding.table import EmbeddingMap, Neighbours
 
-Array = np.ndarray[Any, Any]
 LABELLED = 60
 """The most tokens whose names stand in the map; others show theirs on hover."""
 

@@ -11,19 +11,19 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.embedding.rope_clock import clock
+from components.kit.arrays import Array
 from components.kit.figure import token_labels
-from components.kit.heatmap import rope_table, selected_cell
+from components.kit.heatmap import heatmap, selected_cell
 from components.kit.layout import side_by_side
 from components.kit.lines import lines, selected_point
 from components.kit.model_words import pair_members, pair_words
 from components.kit.show import chart
-from components.kit.text import markdown, visible
+from components.kit.text import counted, markdown, visible
 from components.link import keys, widgets
 
 if TYPE_CHECKING:
     from engine.embedding.rope import RopeHead
 
-Array = np.ndarray[Any, Any]
 CLOCKS = 8
 """The most positions whose clocks are drawn."""
 FAR = 200
@@ -252,7 +252,7 @@ def mean_figure(means: Array, counts: Array, *, layer: int, head: int, key: str)
     # A mean over one or two pairs says nothing of the head; short prompts have no better ones.
     enough = np.where(counts >= min(3, counts.max()), means, np.nan)
     best = int(np.nanargmax(enough))
-    where = "the token itself" if best == 0 else f"{best} token{'' if best == 1 else 's'} back"
+    where = "the token itself" if best == 0 else f"{counted(best, 'token')} back"
     return lines(
         {"mean score": means},
         title=f"Layer {layer}, head {head} scores highest on {where} ({means[best]:.2f})",
@@ -261,3 +261,43 @@ def mean_figure(means: Array, counts: Array, *, layer: int, head: int, key: str)
         y_title="mean score",
         number_format=".2f",
     )
+
+
+def rope_table(
+    angles: Array,
+    position_labels: Sequence[str],
+    *,
+    title: str,
+    key: str,
+    selected: tuple[int, int] | None = None,
+) -> go.Figure:
+    """Return how far RoPE turned every pair away from where it was: a row a position.
+
+    Args:
+        angles: [positions, pairs] in radians.
+        position_labels: one a position, escaped.
+        title: what is seen.
+        key: the chart's key.
+        selected: the chosen (position, pair).
+    """
+    pairs = [str(pair) for pair in range(np.shape(angles)[1])]
+    return heatmap(
+        turned_away(angles),
+        position_labels,
+        pairs,
+        title=title,
+        key=key,
+        low=0.0,
+        high=180.0,
+        row_name="position",
+        col_name="pair",
+        value_name="degrees from the start:",
+        number_format=".0f",
+        selected=selected,
+    )
+
+
+def turned_away(angles: Array) -> Array:
+    """Return the angle between each direction and direction 0, in degrees, 0…180."""
+    turns = np.asarray(angles, dtype=np.float64) / (2 * np.pi)
+    return np.abs(turns - np.rint(turns)) * 360

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
+from components.kit.arrays import Array
 from components.kit.figure import frame
 from components.kit.text import plotly as escape
-
-Array = np.ndarray[Any, Any]
 
 _SPACING = 2.6
 _CIRCLE = np.linspace(0, 2 * np.pi, 49)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from components.embedding.rope import turned_away
+from components.kit.arrays import Array
 from components.kit.figure import token_labels
-from components.kit.heatmap import heatmap, turned_away
+from components.kit.heatmap import heatmap
 from components.kit.layout import THIRD, side_by_side
 from components.kit.model_words import pair_words
 from components.kit.show import chart
@@ -20,7 +22,6 @@ from components.kit.vector_strip import robust_limit, strip
 if TYPE_CHECKING:
     from engine.embedding.rope import RotatedPairs
 
-Array = np.ndarray[Any, Any]
 POSITIONS, ENTRIES = 64, 48
 """How many positions, and how many entries of each, are drawn."""
 

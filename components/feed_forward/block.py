@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
+from components.kit.arrays import Array
 from components.kit.heatmap import heatmap
 from components.kit.numbers import percent
 from components.kit.show import chart
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from engine.feed_forward.neurons import TokenNeurons
     from engine.network.architecture import Architecture
     from engine.tracing.norms import NormSteps
-
-Array = np.ndarray[Any, Any]
 
 COORDINATES = 8
 

@@ -8,26 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
 
 from components.kit import theme
+from components.kit.browser import component
 
 if TYPE_CHECKING:
     from engine.feed_forward.block import BlockRun
     from engine.network.architecture import Architecture
 
-_ASSETS = Path(__file__).parent
-
-_COMPONENT = st.components.v2.component(
-    "token_by_token_block",
-    html='<div class="block"></div>',
-    css=(_ASSETS / "block.css").read_text(encoding="utf-8"),
-    js=(_ASSETS / "block.js").read_text(encoding="utf-8"),
-)
+_COMPONENT = component("feed_forward/block", '<div class="block"></div>')
 
 WIDTH, HEIGHT = 716, 235
 STREAM_Y, BRANCH_Y = 185, 62

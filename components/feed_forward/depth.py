@@ -9,6 +9,7 @@ import streamlit as st
 
 from components.kit.layout import formulas
 from components.kit.numbers import percent
+from components.kit.tasks import Task
 
 if TYPE_CHECKING:
     from engine.feed_forward.neurons import ResidualNorms, TokenNeurons
@@ -97,9 +98,7 @@ def _neuron_sum(shape: Architecture, run: TokenNeurons, neuron: int) -> str:
     )
 
 
-def tasks(
-    run: TokenNeurons, norms: ResidualNorms, layer: int, token: int
-) -> list[tuple[str, bool, str]]:
+def tasks(run: TokenNeurons, norms: ResidualNorms, layer: int, token: int) -> list[Task]:
     """Return text, whether it is done, and where it stands."""
     stream = norms.stream[layer + 1, token]
     before = norms.stream[layer, token]
@@ -107,19 +106,19 @@ def tasks(
     top = float(strength.max())
     attention, mlp = norms.attn_out[layer, token], norms.mlp_out[layer, token]
     return [
-        (
+        Task(
             "Find the layer and token where one block makes the vector **at least five times as "
             "long** (not in the first two layers).",
             layer > 1 and stream >= 5 * before,
             f"Layer {layer}, token {token}: from {before:,.1f} to {stream:,.1f}.",
         ),
-        (
+        Task(
             "Find a layer in which **attention adds more** than the feed-forward network at the "
             "chosen token.",
             attention > mlp,
             f"Layer {layer}: attention {attention:,.2f}, feed-forward {mlp:,.2f}.",
         ),
-        (
+        Task(
             "Find a layer and token where **one neuron alone** makes up a twentieth of all that "
             "the neurons add, by length.",
             top >= 0.05,

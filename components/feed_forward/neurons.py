@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from components.kit.arrays import Array
 from components.kit.bars import bars
 from components.kit.clicks import chosen_index
 from components.kit.layout import THIRD
@@ -20,8 +21,6 @@ from components.link import keys, widgets
 
 if TYPE_CHECKING:
     from engine.feed_forward.neurons import NeuronTokens, ResidualNorms, TokenNeurons
-
-Array = np.ndarray[Any, Any]
 
 BLOCK, NEURONS, STREAM = "One block", "Neurons", "Residual stream"
 ANSWER, AWAY = "When the answer appears", "Take a part away"

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.kit import theme
+from components.kit.arrays import Array
 from components.kit.heatmap import heatmap
 from components.kit.lines import lines, selected_point
 from components.kit.numbers import percent
@@ -18,8 +19,6 @@ from components.link import keys
 
 if TYPE_CHECKING:
     from engine.feed_forward.neurons import ResidualNorms
-
-Array = np.ndarray[Any, Any]
 
 
 def norm_figure(

@@ -7,11 +7,11 @@ instead of the one that was drawn.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from components.kit.browser import component
 from components.kit.numbers import percent
 from components.kit.text import visible
 from components.kit.theme import ACCENT, CUT, PICKED
@@ -19,14 +19,7 @@ from components.kit.theme import ACCENT, CUT, PICKED
 if TYPE_CHECKING:
     from engine.generation.token_step import TokenStep
 
-_ASSETS = Path(__file__).parent
-
-_COMPONENT = st.components.v2.component(
-    "token_by_token_alternatives",
-    html='<div class="alternatives"></div>',
-    css=(_ASSETS / "alternatives.css").read_text(encoding="utf-8"),
-    js=(_ASSETS / "alternatives.js").read_text(encoding="utf-8"),
-)
+_COMPONENT = component("generation/alternatives", '<div class="alternatives"></div>')
 
 
 def alternatives(

@@ -9,28 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from components.kit.browser import checked_index, component
 from components.kit.numbers import percent
-from components.kit.text import html, visible
+from components.kit.text import html, readable, visible
 from components.kit.theme import ACCENT, PICKED, with_alpha
-from components.kit.token_strip import checked_index
 
 if TYPE_CHECKING:
     from engine.generation.branches import Written
     from engine.generation.releases import Release
 
-_ASSETS = Path(__file__).parent
-
-_COMPONENT = st.components.v2.component(
-    "token_by_token_answer",
-    html='<div class="answer"></div>',
-    css=(_ASSETS / "answer_text.css").read_text(encoding="utf-8"),
-    js=(_ASSETS / "answer_text.js").read_text(encoding="utf-8"),
-)
+_COMPONENT = component("generation/answer_text", '<div class="answer"></div>')
 
 LEVELS = (
     (0.05, "under 5 %", with_alpha(PICKED, 0.60)),
@@ -106,13 +98,6 @@ def _cut_at(log: Sequence[Release]) -> int:
     if any(release.found is not None for release in log):
         return sum(len(release.shown) for release in log)
     return sum(len(release.decoded) for release in log)
-
-
-def readable(text: str) -> str:
-    """Make text visible but keep single spaces between words, so that it reads as a sentence."""
-    if not text.strip(" "):
-        return visible(text)
-    return " ".join(visible(word) for word in text.split(" "))
 
 
 def answer_text(

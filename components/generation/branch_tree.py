@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from components.kit import theme
 from components.kit.clicks import chosen_index
 from components.kit.figure import frame
+from components.kit.text import counted, visible
 from components.kit.text import plotly as escape
-from components.kit.text import visible
 
 if TYPE_CHECKING:
     from engine.generation.branches import Tree
@@ -52,7 +52,7 @@ def branch_tree(tree: Tree, *, current: int, key: str) -> go.Figure:
     order = _drawn(tree)
     rows = {branch: row for row, branch in enumerate(order)}
     count = len(tree.branches)
-    title = f"{count} answer{'' if count == 1 else 's'} to this prompt"
+    title = f"{counted(count, 'answer')} to this prompt"
     figure = frame(title, height=100 + 34 * len(order), revision=key)
     for branch in order:
         _line(figure, tree, branch, rows, picked_to=_way(tree, current).get(branch, 0))

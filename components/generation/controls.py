@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.kit.text import markdown, visible
+from components.kit.text import counted, markdown, visible
 from components.link import keys, widgets
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def why_it_ended(answer: tuple[Written, ...], *, stopped: bool) -> str:
         return ""
     last = answer[-1]
     reason = last.step.stop_reason
-    count = f"{len(answer):,} token{'' if len(answer) == 1 else 's'}. "
+    count = f"{counted(len(answer), 'token')}. "
     if reason == "end token":
         name = markdown(visible(last.step.data))
         return (

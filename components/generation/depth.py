@@ -10,6 +10,7 @@ import streamlit as st
 from components.generation.surprise import bits_of
 from components.kit.layout import formulas
 from components.kit.numbers import percent, size
+from components.kit.tasks import Task
 from components.kit.text import markdown, visible
 
 if TYPE_CHECKING:
@@ -98,25 +99,25 @@ def _cache(cache: CacheSize, prompt_tokens: int, written: int) -> None:
     )
 
 
-def tasks(answers: Sequence[Answer]) -> list[tuple[str, bool, str]]:
+def tasks(answers: Sequence[Answer]) -> list[Task]:
     """Return what to try: the task, whether one of the answers meets it, and where it stands."""
     reasons = [answer[-1].step.stop_reason for answer in answers if answer]
     forced = [part.step for answer in answers for part in answer if part.step.forced]
     rarest = min((step.raw_probability for step in forced), default=None)
     said = ", ".join(dict.fromkeys(str(reason or "stopped by you") for reason in reasons))
     return [
-        (
+        Task(
             "Get an answer that **the model itself ends**, with its end token. (It learned to do "
             "so in chats.)",
             "end token" in reasons,
             f"Ends so far: {said or 'none'}.",
         ),
-        (
+        Task(
             "End an answer with a **stop string**, and see what was cut.",
             "stop string" in reasons,
             f"Ends so far: {said or 'none'}.",
         ),
-        (
+        Task(
             "Take a token that the model gave **less than 2 %** instead, and watch where the text "
             "goes from there.",
             rarest is not None and rarest < 0.02,

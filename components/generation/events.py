@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.kit.text import visible
+from components.kit.text import readable, visible
 
 if TYPE_CHECKING:
     from engine.generation.server_events import ServerEvent
@@ -46,7 +46,7 @@ def _carries(wire: str) -> str:
 def wire_text(events: Sequence[ServerEvent]) -> str:
     """Return all events as one text; what would do something to a screen is made visible."""
     lines = "".join(event.wire for event in events).split("\n")
-    return "\n".join(" ".join(visible(word) for word in line.split(" ")) for line in lines)
+    return "\n".join(readable(line) for line in lines)
 
 
 def event_list(events: Sequence[ServerEvent], tokens: int, *, key: str) -> None:

@@ -12,7 +12,7 @@ from components.kit import theme
 from components.kit.figure import frame, packed
 from components.kit.numbers import PERCENT_COLUMN
 from components.kit.show import chart
-from components.kit.text import html, visible
+from components.kit.text import html, readable, visible
 from components.kit.text import plotly as escape
 
 if TYPE_CHECKING:
@@ -48,17 +48,12 @@ def answer(text: str, *, leaked: bool, note: str = "") -> str:
         note: a verdict of this project's own words.
     """
     colour = theme.NEGATIVE if leaked else theme.POSITIVE
-    shown = html(reading(text)) if text else "<i>no text</i>"
+    shown = html(readable(text)) if text else "<i>no text</i>"
     return (
         f'<div style="border-left:4px solid {colour};padding:6px 12px;min-height:4.6em;'
         f'background:{theme.with_alpha(colour, 0.08)};overflow-wrap:anywhere">{shown}'
         f'<div style="font-size:0.85rem;opacity:0.75;margin-top:4px">{html(note)}</div></div>'
     )
-
-
-def reading(text: str) -> str:
-    """Return a running text with everything made visible but its spaces."""
-    return " ".join(visible(part) for part in text.split(" "))
 
 
 def verdict(leaked: bool) -> str:
@@ -76,7 +71,7 @@ def wordings_table(rows: Sequence[tuple[str, str, bool, bool]]) -> None:
     st.dataframe(
         {
             "wording": [row[0] for row in rows],
-            "text": [reading(row[1]) for row in rows],
+            "text": [readable(row[1]) for row in rows],
             "plain filter": [through[row[2]] for row in rows],
             "after normalisation": [through[row[3]] for row in rows],
         },
@@ -133,7 +128,7 @@ def hold_back_table(results: Sequence[Seen], *, key: str) -> None:
     st.dataframe(
         {
             "held back": [one.hold_back for one in results],
-            "on the screen": [reading(one.text) for one in results],
+            "on the screen": [readable(one.text) for one in results],
             "of the word": [
                 "all of it"
                 if one.whole_word

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.kit import theme
+from components.kit.arrays import Array
 from components.kit.bars import bars
 from components.kit.heatmap import heatmap, selected_cell
 from components.kit.layout import side_by_side
@@ -24,7 +25,6 @@ from components.link import keys, widgets
 if TYPE_CHECKING:
     from engine.interpret.knockout import Difference
 
-Array = np.ndarray[Any, Any]
 BytesOf = Callable[[int], bytes]
 
 

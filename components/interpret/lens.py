@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.kit import theme
+from components.kit.arrays import Array
 from components.kit.figure import frame, packed, share_format, token_labels
 from components.kit.heatmap import heatmap, selected_cell
 from components.kit.layout import side_by_side
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from engine.interpret.attribution import Attribution
     from engine.interpret.lens import LensGrid, TokenPath
 
-Array = np.ndarray[Any, Any]
 BytesOf = Callable[[int], bytes]
 
 COLUMNS = 8

@@ -9,12 +9,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
+from components.kit.arrays import Array
 from components.kit.clicks import chosen_index
 from components.kit.figure import frame, packed, share_format, token_labels
 from components.kit.numbers import percent as in_percent
 from components.kit.text import plotly as escape
-
-Array = np.ndarray[Any, Any]
 
 
 def bars(

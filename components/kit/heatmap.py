@@ -13,11 +13,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
+from components.kit.arrays import Array
 from components.kit.clicks import chosen_index
 from components.kit.figure import frame, frame_box, packed, token_axis
 from components.kit.text import plotly as escape
-
-Array = np.ndarray[Any, Any]
 
 PRECISE = 16_384
 """Up to this many cells go as float32 with their value on hover; more go in 99 steps."""
@@ -110,46 +109,6 @@ def selected_cell(event: Any, values: Array) -> tuple[int, int] | None:
     cells = clickable_cells(values)
     number = chosen_index(event, len(cells), curve=1)
     return None if number is None else (int(cells[number, 0]), int(cells[number, 1]))
-
-
-def rope_table(
-    angles: Array,
-    position_labels: Sequence[str],
-    *,
-    title: str,
-    key: str,
-    selected: tuple[int, int] | None = None,
-) -> go.Figure:
-    """Return how far RoPE turned every pair away from where it was: a row a position.
-
-    Args:
-        angles: [positions, pairs] in radians.
-        position_labels: one a position, escaped.
-        title: what is seen.
-        key: the chart's key.
-        selected: the chosen (position, pair).
-    """
-    pairs = [str(pair) for pair in range(np.shape(angles)[1])]
-    return heatmap(
-        turned_away(angles),
-        position_labels,
-        pairs,
-        title=title,
-        key=key,
-        low=0.0,
-        high=180.0,
-        row_name="position",
-        col_name="pair",
-        value_name="degrees from the start:",
-        number_format=".0f",
-        selected=selected,
-    )
-
-
-def turned_away(angles: Array) -> Array:
-    """Return the angle between each direction and direction 0, in degrees, 0…180."""
-    turns = np.asarray(angles, dtype=np.float64) / (2 * np.pi)
-    return np.abs(turns - np.rint(turns)) * 360
 
 
 def _cells(values: Array, low: float, high: float) -> go.Heatmap:

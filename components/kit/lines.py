@@ -9,11 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
+from components.kit.arrays import Array
 from components.kit.clicks import chosen_index
 from components.kit.figure import frame, packed
 from components.kit.text import plotly as escape
-
-Array = np.ndarray[Any, Any]
 
 _DASHES = ("solid", "dash", "dot", "dashdot")
 

@@ -8,11 +8,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
+from components.kit.arrays import Array
 from components.kit.clicks import chosen_index
 from components.kit.figure import frame, frame_box
 from components.kit.heatmap import STEPS, stepped, steps
-
-Array = np.ndarray[Any, Any]
 
 SIDE = 32
 """The most rows of one head's small pattern."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
+from components.kit.arrays import Array
 from components.kit.figure import frame, packed
 from components.kit.text import plotly as escape
-
-Array = np.ndarray[Any, Any]
 
 
 def signed_bars(

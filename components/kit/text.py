@@ -52,6 +52,34 @@ def shorten(value: str, limit: int) -> str:
     return "".join(_shortened(list(_units(value, {" ": " ", "\n": "\n", "\t": "\t"})), limit))
 
 
+def readable(text: str) -> str:
+    """Make text visible but keep the spaces between words, so that it reads as a sentence.
+
+    Text of spaces alone gets its signs, since nothing else would show.
+    """
+    if not text.strip(" "):
+        return visible(text)
+    return " ".join(visible(word) for word in text.split(" "))
+
+
+def excerpt(text: str, limit: int = 110) -> str:
+    """Return readable text; of one longer than `limit` the beginning, the end and what is between.
+
+    >>> excerpt("a" * 200)[-65:]
+    '… (120 characters) … aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'
+    """
+    if len(text) <= limit:
+        return readable(text)
+    first, last = 35, 45
+    left_out = len(text) - first - last
+    return f"{readable(text[:first])} … ({left_out:,} characters) … {readable(text[-last:])}"
+
+
+def counted(count: int, name: str) -> str:
+    """Write how many there are: “1 token”, “1,536 tokens”."""
+    return f"{count:,} {name}{'' if count == 1 else 's'}"
+
+
 def clusters(text: str) -> Iterator[str]:
     """Split text into what a reader takes for one character each; joined they are the text.
 

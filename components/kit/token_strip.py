@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from components.kit.browser import checked_index, component
 from components.kit.numbers import percent
 from components.kit.text import clusters, visible
 from components.kit.theme import TOKEN_COLOURS, token_colour
@@ -24,14 +24,7 @@ if TYPE_CHECKING:
 WINDOW = 400
 """The most chips that are drawn at once; the rest is a page away."""
 
-_ASSETS = Path(__file__).parent
-
-_COMPONENT = st.components.v2.component(
-    "token_by_token_strip",
-    html='<div class="strip"></div>',
-    css=(_ASSETS / "token_strip.css").read_text(encoding="utf-8"),
-    js=(_ASSETS / "token_strip.js").read_text(encoding="utf-8"),
-)
+_COMPONENT = component("kit/token_strip", '<div class="strip"></div>')
 
 
 @dataclass(frozen=True)
@@ -181,13 +174,6 @@ def token_strip(
 
 def _first(*values: int | None) -> int | None:
     return next((value for value in values if value is not None), None)
-
-
-def checked_index(value: Any, count: int) -> int | None:
-    """Return what the browser sent if it is an index below `count`, else None."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if 0 <= value < count else None
 
 
 def window_start(count: int, selected: int | None, asked: Any = None) -> int:

@@ -9,10 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
+from components.kit.arrays import Array
 from components.kit.figure import frame, frame_box, packed
 from components.kit.text import plotly as escape
-
-Array = np.ndarray[Any, Any]
 
 
 def fold(width: int, columns: int | None = None) -> tuple[int, int]:

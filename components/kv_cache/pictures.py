@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from components.kit.arrays import Array
 from components.kit.figure import token_labels
 from components.kit.heatmap import heatmap
 from components.kit.numbers import size as in_bytes
@@ -17,8 +18,6 @@ from components.kit.text import markdown, visible
 if TYPE_CHECKING:
     from engine.kv_cache.sizes import CacheSize
     from engine.kv_cache.step_costs import StepCost
-
-Array = np.ndarray[Any, Any]
 
 
 def cache_figure(k: Array, pieces: Sequence[bytes], size: CacheSize, *, key: str) -> go.Figure:

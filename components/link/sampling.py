@@ -1,18 +1,33 @@
-"""The sampling settings as they stand in the link, read into what the engine takes.
+"""The sampling settings: their fields on the page, and what of the link the engine gets.
 
 Numbers are bound to sliders; the order of the steps and the logit bias are texts. A text that
-can't be read is named, and its default is used, so that a page never fails for a link.
+can't be read is named, and its default is used, so that a page never fails for a link. The sidebar
+draws the fields, and on the page on sampling the cards of the chain do.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
+from typing import Any
 
-from components.link import check, keys
+from components.link import check, keys, widgets
 from engine.sampling.chain import ORDERS, TRANSFORMERS_ORDER, SamplingSettings
 
 BIAS_LOW, BIAS_HIGH = -100.0, 100.0
+
+_HELP: Mapping[str, str] = {
+    keys.TEMPERATURE: "Below 1 sharpens the distribution, above 1 flattens it; 0: argmax.",
+    keys.TOP_K: "Keep the k most probable tokens. 0: off.",
+    keys.TOP_P: "Keep the most probable tokens that together reach p (nucleus). 1: off.",
+    keys.MIN_P: "Drop tokens below this share of the top token's probability. 0: off.",
+    keys.REPETITION_PENALTY: "Above 1 lowers the logits of tokens that have been seen. 1: off.",
+    keys.PENALTY_WINDOW: "How many of the last tokens the penalties look at. 0: all.",
+    keys.PRESENCE_PENALTY: "Subtracted once from the logit of each token that was seen. 0: off.",
+    keys.FREQUENCY_PENALTY: "Subtracted for each time that the token was seen. 0: off.",
+    keys.TYPICAL_P: "Keep this mass of the tokens whose surprise is nearest to usual. 1: off.",
+}
 
 
 def read_settings() -> tuple[SamplingSettings, tuple[str, ...]]:
@@ -102,3 +117,44 @@ def _bias_value(text: str) -> float | None:
         return None
     allowed = value == -math.inf or BIAS_LOW <= value <= BIAS_HIGH
     return value if allowed else None
+
+
+def bias_field() -> None:
+    """Draw the logit bias as text."""
+    widgets.text(
+        "Logit bias",
+        key=keys.LOGIT_BIAS,
+        placeholder="id:bias, id:bias",
+        help="Added to a token's logit, from −100 to 100: `6345:-100, 260:5`.",
+    )
+
+
+def order_field() -> None:
+    """Draw the order of the steps as text."""
+    widgets.text(
+        "Order of the steps",
+        key=keys.ORDER,
+        placeholder="transformers",
+        help="`transformers`, `llama.cpp`, or temperature, top_k, top_p, min_p, typical in any "
+        "order, with commas.",
+    )
+
+
+def setting_slider(
+    key: str, *, label: str | None = None, hide_label: bool = False, **look: Any
+) -> None:
+    """Draw the slider of one number that is bound to the link.
+
+    Args:
+        key: of the setting.
+        label: in place of its usual one.
+        hide_label: show neither label nor help.
+        look: further arguments of `st.slider`.
+    """
+    widgets.slider(
+        keys.limit(key),
+        label=label,
+        help=None if hide_label else _HELP[key],
+        label_visibility="collapsed" if hide_label else "visible",
+        **look,
+    )

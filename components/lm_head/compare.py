@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -18,8 +17,6 @@ from components.kit.text import visible
 
 if TYPE_CHECKING:
     from engine.basics.distribution import TopTokens
-
-Array = np.ndarray[Any, Any]
 
 
 def side_by_side(

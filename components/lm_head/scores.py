@@ -1,4 +1,7 @@
-"""LM head: the scores of all tokens, one of them spelled out, and the softmax step by step."""
+"""LM head: the scores of all tokens, one of them spelled out, and the softmax step by step.
+
+The pictures of the whole distribution (`logit_histogram`, `mass_curve`) stand at the end.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,22 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
+from components.kit import theme
+from components.kit.arrays import Array
 from components.kit.bars import bars, selected_token
+from components.kit.figure import frame, packed, share_format
 from components.kit.layout import side_by_side
 from components.kit.numbers import percent
 from components.kit.show import chart
 from components.kit.text import markdown
+from components.kit.text import plotly as escape
 from components.link import keys
 
 if TYPE_CHECKING:
-    from engine.basics.distribution import SoftmaxSteps, TopTokens
+    from engine.basics.distribution import Histogram, SoftmaxSteps, TopTokens
     from engine.lm_head.scores import LogitTerms
     from engine.tokenizer.tokenizer import Token
 
@@ -165,6 +173,87 @@ def no_answer_words(different: int, vocabulary: int) -> None:
         f"**This distribution is all that the model produces.** There is no answer in it, no text "
         f"and no decision: one vector gave {vocabulary:,} scores, once. The table draws from that "
         f"same distribution with ten seeds and gets **{different}** different "
-        f"token{'s' * (different != 1)}. Which one you read is decided outside the model, by the "
-        "next stage (sampling) and a random number."
+        f"token{'' if different == 1 else 's'}. Which one you read is decided outside the model, "
+        "by the next stage (sampling) and a random number."
     )
+
+
+def logit_histogram(
+    counts: Histogram, marks: Sequence[tuple[str, float]], *, title: str, key: str
+) -> go.Figure:
+    """Return how many tokens have which logit, with some tokens marked.
+
+    Args:
+        counts: of the whole vocabulary.
+        marks: name and logit of the tokens to mark; plain text, escaped here.
+        title: what is seen.
+        key: the chart's key.
+    """
+    figure = frame(title, height=340, revision=key, bargap=0.04)
+    middles = (counts.edges[:-1] + counts.edges[1:]) / 2
+    figure.add_trace(
+        go.Bar(
+            x=packed(middles),
+            y=np.where(counts.counts > 0, counts.counts, np.nan).astype(np.float32),
+            marker={"color": theme.ACCENT},
+            hovertemplate="logit around %{x:.1f}<br>%{y:,} tokens<extra></extra>",
+        )
+    )
+    for number, (name, logit) in enumerate(marks):
+        figure.add_vline(
+            x=logit,
+            line={"color": theme.PICKED, "width": 2, "dash": "dot"},
+            annotation={
+                "text": escape(name, limit=20),
+                "font": {"color": theme.PICKED, "size": 13},
+                "y": 1.0 - 0.12 * number,
+                "yanchor": "top",
+            },
+            annotation_position="top left",
+        )
+    figure.update_yaxes(type="log", title="tokens", dtick=1, exponentformat="power")
+    figure.update_xaxes(title="logit", zeroline=False, showgrid=False)
+    return figure
+
+
+def mass_curve(
+    mass: Array, *, title: str, key: str, marks: Sequence[tuple[int, float]] = ()
+) -> go.Figure:
+    """Return the share that the 1, 2, 3, … likeliest tokens hold, on a log axis of ranks.
+
+    Args:
+        mass: `[V]`, climbing to 1.
+        title: what is seen.
+        key: the chart's key.
+        marks: (rank, share) to mark, such as where 90 % are reached.
+    """
+    # Beyond the first hundred ranks a point each would be too many: an even spread on the log axis.
+    ranks = np.unique(np.geomspace(1, len(mass), 240).round().astype(np.int64))
+    figure = frame(title, height=340, revision=key)
+    figure.add_trace(
+        go.Scatter(
+            x=ranks,
+            y=packed(mass[ranks - 1]),
+            mode="lines",
+            line={"color": theme.ACCENT, "width": 3},
+            hovertemplate="the %{x:,} likeliest tokens hold "
+            f"%{{y:{share_format(2)}}}<extra></extra>",
+        )
+    )
+    for rank, share in marks:
+        figure.add_trace(
+            go.Scatter(
+                x=[rank],
+                y=[share],
+                mode="markers+text",
+                text=[escape(f"{percent(share)} in {rank:,}")],
+                textposition="bottom right",
+                textfont={"size": 13, "color": theme.TEXT},
+                marker={"color": theme.PICKED, "size": 10},
+                hoverinfo="skip",
+            )
+        )
+    figure.update_xaxes(type="log", title="tokens, likeliest first", dtick=1, showgrid=False)
+    figure.update_xaxes(range=[-0.05, float(np.log10(len(mass))) + 0.3], tickformat=",d")
+    figure.update_yaxes(range=[0, 1.05], tickformat=share_format(), title="share of all")
+    return figure

@@ -12,15 +12,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from components.kit.numbers import percent, size
-from components.kit.text import visible
-from components.overview.pick import pick
-from components.overview.words import counted, excerpt, piece, words
-from engine.overview.facts import Overview, TokenFact
+from components.kit.text import counted, excerpt, readable, visible
+from engine.overview.facts import Overview, SamplingFact, Segment, TokenFact
 
 Card = dict[str, Any]
 
 TOKEN_ROWS = 10
 WRITTEN_LIMIT = 60
+PIECE_LIMIT = 14
 
 GUARDS: Mapping[str, tuple[str, ...]] = {
     "text": ("system turn", "before tokenizer"),
@@ -41,7 +40,7 @@ def cards(overview: Overview) -> dict[str, Card]:
         "attention": _attention(overview),
         "feed_forward": _feed_forward(overview),
         "scores": _scores(overview),
-        "pick": pick(overview),
+        "pick": _pick(overview),
         "detokenizer": _detokenizer(overview),
         "speculative": _speculative(),
     }
@@ -51,7 +50,7 @@ def _text(overview: Overview) -> Card:
     length = len(overview.text) + len(overview.generated)
     room = WRITTEN_LIMIT
     written = overview.generated
-    written = f"… {words(written[-room:])}" if len(written) > room else words(written)
+    written = f"… {readable(written[-room:])}" if len(written) > room else readable(written)
     return {
         "title": "Text",
         "fact": counted(length, "character"),
@@ -228,6 +227,59 @@ def _scores(overview: Overview) -> Card:
     }
 
 
+def _pick(overview: Overview) -> Card:
+    """Return the card: the bar of what is left, and the token that was drawn."""
+    sampling = overview.sampling
+    drawn = piece(sampling.drawn.data)
+    chance = percent(sampling.drawn.end - sampling.drawn.start)
+    greedy = sampling.temperature == 0
+    many = sampling.survivors
+    fact = f"samples from {many:,}" if many > 1 else "one token is left"
+    how = "temperature 0 takes the top" if greedy else f"u = {sampling.u:.3f} falls here"
+    settings = "" if greedy else ", ".join((f"T = {sampling.temperature:g}", *sampling.steps))
+    return {
+        "title": "Pick",
+        "fact": "takes the top" if greedy else fact,
+        "note": settings,
+        "u": None if greedy else round(sampling.u, 5),
+        "how": how,
+        "segments": [_stretch(part, sampling.drawn) for part in _stretches(sampling)],
+        "drawn": drawn,
+        "chance": chance,
+        "at": [round(sampling.drawn.start, 5), round(sampling.drawn.end, 5)],
+        "summary": _pick_in_words(sampling, drawn, chance),
+    }
+
+
+def _pick_in_words(sampling: SamplingFact, drawn: str, chance: str) -> str:
+    """Say how the token came about, for those who don't see the bar."""
+    if sampling.temperature == 0:
+        return f"Sampling: temperature 0 takes the top token, {drawn}; nothing is left to chance."
+    left = counted(sampling.survivors, "token")
+    settings = ", ".join((f"temperature {sampling.temperature:g}", *sampling.steps))
+    if sampling.survivors == 1:
+        return f"Sampling with {settings} leaves {left}, {drawn}, so that is the one."
+    return (
+        f"Sampling with {settings} leaves {left}. The random number u = {sampling.u:.3f} falls on "
+        f"{drawn}, which has probability {chance}."
+    )
+
+
+def _stretches(sampling: SamplingFact) -> list[Segment]:
+    """Return the stretches to draw, in the order of the bar; the drawn one is always among them."""
+    others = [part for part in sampling.segments if part.id != sampling.drawn.id]
+    return sorted([*others, sampling.drawn], key=lambda part: part.start)
+
+
+def _stretch(part: Segment, drawn: Segment) -> Card:
+    return {
+        "piece": piece(part.data),
+        "start": round(part.start, 5),
+        "end": round(part.end, 5),
+        "drawn": part.id == drawn.id,
+    }
+
+
 def _detokenizer(overview: Overview) -> Card:
     fact = overview.detokenizer
     count = len(bytes.fromhex(fact.data))
@@ -260,3 +312,8 @@ def _speculative() -> Card:
             "tokens and one pass checks them. It is optional and not running."
         ),
     }
+
+
+def piece(data: str, limit: int = PIECE_LIMIT) -> str:
+    """Return one token's bytes (as hexadecimal digits) as visible text of at most `limit` signs."""
+    return visible(bytes.fromhex(data), limit=limit)

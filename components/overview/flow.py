@@ -8,16 +8,12 @@ and numbers come from `components.overview.cards`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from components.kit import theme
+from components.kit.browser import component
 from components.overview import cards
 from engine.overview.facts import Overview
-
-ASSETS = Path(__file__).parent
 
 CARD_STAGES: Mapping[str, str] = {
     "text": "tokenizer",
@@ -43,17 +39,7 @@ COLOURS: Mapping[str, str] = {
 }
 
 
-def _asset(*names: str) -> str:
-    """Read the browser's files as one text: an inline component cannot import."""
-    return "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in names)
-
-
-_COMPONENT = st.components.v2.component(
-    "overview_flow",
-    html='<div class="root">\n</div>',
-    css=_asset("flow.css"),
-    js=_asset("draw.js", "cards.js", "flow.js"),
-)
+_COMPONENT = component("overview/flow", '<div class="root">\n</div>', scripts=("draw", "cards"))
 
 
 def overview_flow(

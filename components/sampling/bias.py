@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.kit.text import markdown
+from components.kit.text import counted, markdown
 from components.link import check, keys
-from components.link.sampling import BIAS_HIGH, BIAS_LOW, format_bias, parse_bias
-from components.shell.sidebar import bias_field
+from components.link.sampling import BIAS_HIGH, BIAS_LOW, bias_field, format_bias, parse_bias
 
 if TYPE_CHECKING:
     from engine.tokenizer.tokenizer import Token
@@ -60,7 +59,7 @@ def _readings(
     readings = (("After a space", "after", f" {bare}"), ("At the start", "start", bare))
     for place, key, text in readings:
         tokens = tokens_of(text)
-        st.caption(f"{place}: {len(tokens)} token{'s' * (len(tokens) != 1)}")
+        st.caption(f"{place}: {counted(len(tokens), 'token')}")
         if len(tokens) > 1:
             st.caption(
                 "A bias works on one token: raising the first piece also raises every other word "

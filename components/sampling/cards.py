@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from components.kit.numbers import percent
-from components.kit.text import markdown
+from components.kit.text import counted, markdown
 from components.link import check, keys
-from components.link.sampling import format_order, neutral, parse_order
+from components.link.sampling import (
+    format_order,
+    neutral,
+    order_field,
+    parse_order,
+    setting_slider,
+)
 from components.sampling.bias import bias_picker
-from components.sampling.rows import HITTING, step_rows
-from components.sampling.step_bars import payload
-from components.shell.sidebar import order_field, setting_slider
+from components.sampling.step_bars import HITTING, payload, step_rows
 from engine.sampling.chain import ORDERS, SamplingSettings, Stage
 
 if TYPE_CHECKING:
@@ -42,6 +46,12 @@ class Card:
 
 
 CARDS: Mapping[str, Card] = {
+    "logit_bias": Card(
+        "Logit bias",
+        (),
+        {},
+        lambda s, stage: f"logit + bias, for {counted(len(s.bias), 'token')}",
+    ),
     "repetition_penalty": Card(
         "Repetition penalty",
         (keys.REPETITION_PENALTY, keys.PENALTY_WINDOW),
@@ -59,12 +69,6 @@ CARDS: Mapping[str, Card] = {
             f"logit − {s.presence_penalty:g} − {s.frequency_penalty:g} × count, for "
             "each token that was seen"
         ),
-    ),
-    "logit_bias": Card(
-        "Logit bias",
-        (),
-        {},
-        lambda s, stage: f"logit + bias, for {len(s.bias)} token{'s' * (len(s.bias) != 1)}",
     ),
     "temperature": Card(
         "Temperature",

@@ -7,29 +7,20 @@ too small to see are joined into one grey piece each, between their larger neigh
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
+from components.kit.arrays import Array
+from components.kit.browser import component
 from components.kit.numbers import percent
-from components.sampling.step_bars import with_colours
+from components.sampling.step_bars import COLOURS
 from engine.basics.distribution import largest
-
-Array = np.ndarray[Any, Any]
 
 SHOWN = 24
 """Tokens with a piece of their own."""
 
-_ASSETS = Path(__file__).parent
-
-_COMPONENT = st.components.v2.component(
-    "token_by_token_cumulative_bar",
-    html='<div class="line"></div>',
-    css=with_colours((_ASSETS / "cumulative_bar.css").read_text(encoding="utf-8")),
-    js=(_ASSETS / "cumulative_bar.js").read_text(encoding="utf-8"),
-)
+_COMPONENT = component("sampling/cumulative_bar", '<div class="line"></div>', colours=COLOURS)
 
 
 def cumulative_bar(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -15,8 +15,6 @@ from components.kit.text import markdown
 
 if TYPE_CHECKING:
     from engine.basics.statistics import ChiSquare
-
-Array = np.ndarray[Any, Any]
 
 
 def counts_chart(

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
+from components.kit.arrays import Array
 from components.kit.figure import frame, packed, share_format
 from components.kit.text import plotly as escape
 
 if TYPE_CHECKING:
     from engine.sampling.experiments import TemperatureSweep
-
-Array = np.ndarray[Any, Any]
 
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 

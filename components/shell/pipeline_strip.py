@@ -8,19 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-import streamlit as st
+from components.kit.browser import component
 
-ASSETS = Path(__file__).parent
-
-_COMPONENT = st.components.v2.component(
-    "pipeline_strip",
-    html='<nav class="strip" aria-label="Pipeline">\n</nav>',
-    css=(ASSETS / "pipeline_strip.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "pipeline_strip.js").read_text(encoding="utf-8"),
-)
+_COMPONENT = component("shell/pipeline_strip", '<nav class="strip" aria-label="Pipeline">\n</nav>')
 
 
 @dataclass(frozen=True)

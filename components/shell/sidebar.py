@@ -5,13 +5,12 @@ They are bound to the link, so a copied address restores them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
 from components.link import keys, widgets
+from components.link.sampling import bias_field, order_field, setting_slider
 from components.shell.example_prompts import DEFAULT_PROMPT, PRESETS
 
 EXAMPLE = "example"
@@ -54,7 +53,7 @@ def prompt_controls(sources: tuple[str, ...]) -> Request:
 
 
 def sampling_controls() -> None:
-    """Draw the sampling settings; `sampling_link.read_settings` reads them.
+    """Draw the sampling settings; `components.link.sampling.read_settings` reads them.
 
     On the sampling page they are drawn in the cards of the chain instead.
     """
@@ -78,27 +77,6 @@ def sampling_controls() -> None:
         order_field()
 
 
-def bias_field() -> None:
-    """Draw the logit bias as text."""
-    widgets.text(
-        "Logit bias",
-        key=keys.LOGIT_BIAS,
-        placeholder="id:bias, id:bias",
-        help="Added to a token's logit, from −100 to 100: `6345:-100, 260:5`.",
-    )
-
-
-def order_field() -> None:
-    """Draw the order of the steps as text."""
-    widgets.text(
-        "Order of the steps",
-        key=keys.ORDER,
-        placeholder="transformers",
-        help="`transformers`, `llama.cpp`, or temperature, top_k, top_p, min_p, typical in any "
-        "order, with commas.",
-    )
-
-
 def seed_control() -> int:
     """Draw the seed box and return the seed."""
     entry = keys.limit(keys.SEED)
@@ -112,39 +90,6 @@ def seed_control() -> int:
             bind="query-params",
             help="The same seed draws the same random numbers.",
         )
-    )
-
-
-_HELP: Mapping[str, str] = {
-    keys.TEMPERATURE: "Below 1 sharpens the distribution, above 1 flattens it; 0: argmax.",
-    keys.TOP_K: "Keep the k most probable tokens. 0: off.",
-    keys.TOP_P: "Keep the most probable tokens that together reach p (nucleus). 1: off.",
-    keys.MIN_P: "Drop tokens below this share of the top token's probability. 0: off.",
-    keys.REPETITION_PENALTY: "Above 1 lowers the logits of tokens that have been seen. 1: off.",
-    keys.PENALTY_WINDOW: "How many of the last tokens the penalties look at. 0: all.",
-    keys.PRESENCE_PENALTY: "Subtracted once from the logit of each token that was seen. 0: off.",
-    keys.FREQUENCY_PENALTY: "Subtracted for each time that the token was seen. 0: off.",
-    keys.TYPICAL_P: "Keep this mass of the tokens whose surprise is nearest to usual. 1: off.",
-}
-
-
-def setting_slider(
-    key: str, *, label: str | None = None, hide_label: bool = False, **look: Any
-) -> None:
-    """Draw the slider of one number that is bound to the link.
-
-    Args:
-        key: of the setting.
-        label: in place of its usual one.
-        hide_label: show neither label nor help.
-        look: further arguments of `st.slider`.
-    """
-    widgets.slider(
-        keys.limit(key),
-        label=label,
-        help=None if hide_label else _HELP[key],
-        label_visibility="collapsed" if hide_label else "visible",
-        **look,
     )
 
 

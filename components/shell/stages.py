@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from components.kit.numbers import percent
+from components.kit.text import counted
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ STAGES: tuple[Stage, ...] = (
         answer="It is cut into known pieces (tokens), and each piece has a fixed number, its id.",
         section="Prompt",
         icon=":material/content_cut:",
-        chip=lambda facts: f"{facts.tokens} token{'' if facts.tokens == 1 else 's'}",
+        chip=lambda facts: counted(facts.tokens, "token"),
     ),
     Stage(
         key="embedding",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.kit.numbers import percent
+from components.kit.tasks import Task
 
 if TYPE_CHECKING:
     from engine.speculative.race import Pay
@@ -93,19 +94,19 @@ def rest() -> None:
 
 def tasks(
     rounds: Sequence[DraftRound], summed: Pay | None, *, greedy: bool, same: bool
-) -> list[tuple[str, bool, str]]:
+) -> list[Task]:
     """Return what to try: the task, whether the race on the page meets it, and where it stands."""
     rejections = sum(part.source == "redrawn" for part in rounds)
     speed = 0.0 if summed is None else summed.speed_up
     accepted = 0.0 if summed is None else summed.acceptance
     return [
-        (
+        Task(
             "Find a prompt on which a draft makes it **at least 1.5 × as fast**. (Which texts "
             "repeat what stands in the prompt?)",
             speed >= 1.5,
             f"The last race: {speed:.2f} × plain decoding." if speed else "No race yet.",
         ),
-        (
+        Task(
             "Set the temperature to 0 and check that **both texts are the same**, although at "
             "least one guess was rejected.",
             greedy and same and rejections > 0,
@@ -113,7 +114,7 @@ def tasks(
             + ("greedy" if greedy else "not greedy")
             + (", same text." if same and rounds else "."),
         ),
-        (
+        Task(
             "With the early exit, find the number of layers from which **more than half of the "
             "guesses** are accepted. Does it pay there?",
             accepted > 0.5 and bool(rounds) and summed is not None and summed.draft_cost > 0.02,

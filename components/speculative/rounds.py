@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 
 from components.kit import theme
 from components.kit.bars import bars
+from components.kit.lanes import lanes
 from components.kit.numbers import percent
 from components.kit.text import html, markdown, visible
-from components.kv_cache.costs import lanes
 
 if TYPE_CHECKING:
     from engine.speculative.race import Lap

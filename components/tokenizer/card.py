@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.kit.text import markdown, visible
+from components.kit.text import counted, markdown, visible
 from components.kit.token_strip import joined
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def coverage(tokens: Sequence[Token], index: int) -> str:
     count = token.end - token.start
     if count == 0:
         return "It covers no character of the text."
-    return f"One token covers {count} character{'' if count == 1 else 's'}."
+    return f"One token covers {counted(count, 'character')}."
 
 
 def show_token(tokens: Sequence[Token], index: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.kit.text import markdown, visible
+from components.kit.text import counted, markdown, visible
 from components.kit.token_strip import token_strip, token_views
 
 if TYPE_CHECKING:
@@ -97,4 +97,4 @@ def _control(tokens: Sequence[Token]) -> str:
     if not names:
         return "No control token"
     listed = ", ".join(markdown(visible(name)) for name in dict.fromkeys(names))
-    return f"{len(names)} control token{'' if len(names) == 1 else 's'} ({listed})"
+    return f"{counted(len(names), 'control token')} ({listed})"

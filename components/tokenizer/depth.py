@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.kit.layout import formulas
+from components.kit.tasks import Task
+from components.kit.text import counted
 from components.tokenizer.card import Totals, groups
 
 if TYPE_CHECKING:
     from engine.tokenizer.tokenizer import Token
 
 
-def show(counted: Totals, vocabulary: int, missing: int, digits: int) -> None:
+def show(totals: Totals, vocabulary: int, missing: int, digits: int) -> None:
     """Write the page.
 
     Args:
-        counted: this prompt's counts.
+        totals: this prompt's counts.
         vocabulary: V, how many ids the model has.
         missing: how many of the 128 ASCII characters the vocabulary can't represent.
         digits: how many tokens the model takes for “123”.
@@ -30,7 +32,7 @@ def show(counted: Totals, vocabulary: int, missing: int, digits: int) -> None:
         r"\text{text} \xrightarrow{\text{UTF-8}} \text{bytes} \xrightarrow{\text{split}} "
         r"\text{pre-tokens}",
         r"\text{pre-tokens} \xrightarrow{\text{merge}} \text{tokens} \xrightarrow{\text{look up}} "
-        rf"\text{{ids}} \in \{{0, \dots, {vocabulary - 1:,}\}}^{{{counted.tokens}}}".replace(
+        rf"\text{{ids}} \in \{{0, \dots, {vocabulary - 1:,}\}}^{{{totals.tokens}}}".replace(
             ",", "{,}"
         ),
     )
@@ -41,9 +43,9 @@ def show(counted: Totals, vocabulary: int, missing: int, digits: int) -> None:
     st.latex(r"(a, b)^* = \arg\min_{(a,b)\ \text{neighbours}} \mathrm{rank}(a, b)")
     st.markdown("#### This prompt, as numbers")
     st.markdown(
-        f"- {counted.bytes:,} bytes are {8 * counted.bytes:,} bits. {counted.tokens:,} tokens of "
-        f"log₂ {vocabulary:,} = {bits:.1f} bits each are {counted.tokens * bits:,.0f} bits.\n"
-        f"- Shapes: text of {counted.characters:,} characters → ids [T] = [{counted.tokens:,}] → "
+        f"- {totals.bytes:,} bytes are {8 * totals.bytes:,} bits. {totals.tokens:,} tokens of "
+        f"log₂ {vocabulary:,} = {bits:.1f} bits each are {totals.tokens * bits:,.0f} bits.\n"
+        f"- Shapes: text of {totals.characters:,} characters → ids [T] = [{totals.tokens:,}] → "
         f"vectors [T, D] on the next page.\n"
         f"- The cost of a pass grows with T: fewer tokens for the same text mean less work and more"
         " text in the same context."
@@ -82,29 +84,29 @@ def _limits(missing: int) -> None:
     )
 
 
-def tasks(counted: Totals, tokens: Sequence[Token]) -> list[tuple[str, bool, str]]:
+def tasks(totals: Totals, tokens: Sequence[Token]) -> list[Task]:
     """Return what to try with the prompt: the task, whether it is met, and where it stands."""
     most = max((last - first for first, last in groups(tokens)), default=0)
     words = {token.data for token in tokens}
     pairs = sorted(word for word in words if word[:1].isalpha() and b" " + word in words)
-    ratio = counted.characters_a_token
+    ratio = totals.characters_a_token
     return [
-        (
+        Task(
             "Find one character that needs **three or more tokens**. Emoji and rare scripts are a "
             "good place to look.",
             most >= 3,
             f"The most that one character needs in your prompt: {most}.",
         ),
-        (
+        Task(
             "Write the same word twice so that it gets **two different ids**, one with its leading "
             "space and one without.",
             bool(pairs),
-            f"{len(pairs)} such word{'' if len(pairs) == 1 else 's'} in your prompt.",
+            f"{counted(len(pairs), 'such word')} in your prompt.",
         ),
-        (
+        Task(
             "Write at least 12 characters for which the model needs **a token for every 1.2 "
             "characters or fewer**. What do such texts have in common?",
-            counted.characters >= 12 and 0 < ratio <= 1.2,
-            f"{counted.characters:,} characters, {ratio:.2f} a token.",
+            totals.characters >= 12 and 0 < ratio <= 1.2,
+            f"{totals.characters:,} characters, {ratio:.2f} a token.",
         ),
     ]

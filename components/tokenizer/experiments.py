@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.kit.text import markdown, visible
+from components.kit.text import counted, markdown, visible
 from components.link import keys
-from components.tokenizer.others import Cutting
+from components.tokenizer.others import Cutting, character_row, token_row
 from components.tokenizer.piece_table import piece_table
-from components.tokenizer.rows import character_row, token_row
 
 if TYPE_CHECKING:
     from engine.tokenizer.tokenizer import Token
@@ -46,7 +45,7 @@ def show(chosen: Experiment, cuts: Cuts) -> None:
         rows = [character_row(text)]
         for cutting in cuttings:
             count = len(cutting.tokens)
-            note = f"{count} token{'' if count == 1 else 's'}"
+            note = counted(count, "token")
             if len(cuttings) == 1 and count <= 6:
                 note += f", ids {' '.join(str(token.id) for token in cutting.tokens)}"
             rows.append(token_row(cutting.name, cutting.tokens, last=len(text), note=note))
@@ -110,7 +109,7 @@ def _letters(cuts: Cuts) -> str:
     text = cuts[0][0]
     return (
         f"**{text} has {len(text)} letters, {text.count('r')} of them r. The model gets "
-        f"{len(bare)} token{'' if len(bare) == 1 else 's'}** ({_pieces(bare)}), or "
+        f"{counted(len(bare), 'token')}** ({_pieces(bare)}), or "
         f"{len(spaced)} inside a sentence ({_pieces(spaced)}). An id says nothing of the letters "
         "inside: a model that counts them has learned the spelling of the piece from text."
     )

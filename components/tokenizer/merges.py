@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.kit.text import markdown, visible
+from components.kit.text import counted, markdown, visible
 from components.kit.theme import token_colour
 from components.tokenizer.piece_table import COLUMNS, Cell, Row, piece_table
 
@@ -41,7 +41,7 @@ def choose_word(
         word = words[number]
         pieces = len(word.pieces)
         signs = visible(text[word.start : word.end], limit=40)
-        return f"{number}: {signs} ({pieces} token{'' if pieces == 1 else 's'})"
+        return f"{number}: {signs} ({counted(pieces, 'token')})"
 
     st.selectbox(
         f"Pre-token, one of {len(words):,}",
@@ -102,7 +102,7 @@ def sentence(word: MergeSteps, shown: int, piece: Piece) -> str:
     return (
         f"Merge {shown} of {len(word.steps)}: of all neighbours, **{left}** and **{right}** stand "
         f"earliest in the list (rank {step.rank:,}), so they become **{both}**. "
-        f"{len(step.pieces)} piece{'' if len(step.pieces) == 1 else 's'} left.{ending}"
+        f"{counted(len(step.pieces), 'piece')} left.{ending}"
     )
 
 

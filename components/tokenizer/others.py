@@ -1,4 +1,4 @@
-"""Tokenizer page: the same text under other models' vocabularies, cuts under each other."""
+"""The same text under several vocabularies: tokens as rows over the characters that they cover."""
 
 from __future__ import annotations
 
@@ -9,11 +9,73 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from components.tokenizer.piece_table import COLUMNS, piece_table
-from components.tokenizer.rows import character_row, token_row
+from components.kit.text import counted, visible
+from components.kit.theme import token_colour
+from components.tokenizer.card import groups
+from components.tokenizer.piece_table import COLUMNS, Cell, Row, piece_table
 
 if TYPE_CHECKING:
     from engine.tokenizer.tokenizer import Token
+
+
+def character_row(text: str, first: int = 0, last: int | None = None) -> Row:
+    """Return one cell a character, for the characters `first` up to before `last`."""
+    last = len(text) if last is None else last
+    return Row(
+        "characters",
+        tuple(
+            Cell(column, column + 1, visible(char), title=f"U+{ord(char):04X}")
+            for column, char in enumerate(text[first:last])
+        ),
+        note=f"{len(text):,} in all" if last - first < len(text) else f"{len(text):,}",
+    )
+
+
+def token_row(
+    label: str,
+    tokens: Sequence[Token],
+    *,
+    first: int = 0,
+    last: int,
+    disputed: Container[int] = (),
+    note: str = "",
+) -> Row:
+    """Return one cell a token; tokens that share a character share a cell.
+
+    Args:
+        label: what stands before the row.
+        tokens: of the whole text.
+        first: the first character that is shown.
+        last: one past the last character that is shown.
+        disputed: places whose cuts are marked; place i stands before character i.
+        note: a few words after the label.
+    """
+    cells: list[Cell] = []
+    filled = first
+    for start, end in groups(tokens):
+        part = tokens[start:end]
+        left, right = max(part[0].start, first), min(part[-1].end, last)
+        if left >= right:
+            continue
+        if left > filled:
+            cells.append(Cell(filled - first, left - first, "", title="no token"))
+        cells.append(_cell(part, left - first, right - first, part[0].start in disputed))
+        filled = right
+    if filled < last:
+        cells.append(Cell(filled - first, last - first, "", title="no token"))
+    return Row(label, tuple(cells), note)
+
+
+def _cell(part: Sequence[Token], left: int, right: int, disputed: bool) -> Cell:
+    title = "\n".join(
+        f"id {token.id}: {visible(token.piece)}, bytes {token.data.hex(' ').upper()}"
+        for token in part
+    )
+    if len(part) == 1:
+        text, colour = visible(part[0].data), token_colour(part[0].id)
+    else:
+        text, colour = f"×{len(part)}", token_colour(part[0].id)
+    return Cell(left, right, text, colour, title, disputed=disputed and left > 0)
 
 
 FAMILIES: Mapping[str, str] = {"byte-level": "byte-level BPE", "metaspace": "SentencePiece"}
@@ -83,7 +145,7 @@ def show_cuts(
     rows = [character_row(text, first, last)]
     for cutting in cuttings:
         count = len(cutting.tokens)
-        note = f"{count:,} token{'' if count == 1 else 's'}"
+        note = counted(count, "token")
         rows.append(
             token_row(
                 cutting.name, cutting.tokens, first=first, last=last, disputed=disputed, note=note

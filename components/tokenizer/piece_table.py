@@ -9,24 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
+from components.kit.browser import component
 from components.kit.theme import TOKEN_COLOURS
 
 COLUMNS = 60
 """The most columns of one table: wider texts are shown in parts."""
 
-_ASSETS = Path(__file__).parent
-
-_COMPONENT = st.components.v2.component(
-    "token_by_token_piece_table",
-    html='<div class="pieces"></div>',
-    css=(_ASSETS / "piece_table.css").read_text(encoding="utf-8"),
-    js=(_ASSETS / "piece_table.js").read_text(encoding="utf-8"),
-)
+_COMPONENT = component("tokenizer/piece_table", '<div class="pieces"></div>')
 
 
 @dataclass(frozen=True)

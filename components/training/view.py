@@ -13,7 +13,7 @@ from components.kit.layout import side_by_side
 from components.kit.lines import lines
 from components.kit.numbers import percent
 from components.kit.show import chart
-from components.kit.text import html, visible
+from components.kit.text import counted, html, readable, visible
 
 if TYPE_CHECKING:
     from engine.basics.arrays import Array
@@ -60,8 +60,7 @@ def learn_title(names: Sequence[str], steps: Sequence[LearnStep]) -> str:
     """Return what the competing answers did; the first name is the answer that is taught."""
     first, last = steps[0].competing[0], steps[-1].competing[0]
     count = steps[-1].step
-    title = f"{names[0]} {percent(first)} → {percent(last)} in {count} step"
-    title += "" if count == 1 else "s"
+    title = f"{names[0]} {percent(first)} → {percent(last)} in {counted(count, 'step')}"
     best = max(range(len(names)), key=lambda i: steps[0].competing[i])
     overtaken = next((s.step for s in steps if s.competing[0] > s.competing[best]), None)
     if best and overtaken:
@@ -182,4 +181,4 @@ def samples_html(samples: Mapping[int, str]) -> str:
 def _lines(text: str) -> str:
     """Return a text line by line, everything else that can't be seen made visible."""
     lines = text.split("\n")
-    return "<br>".join(html(" ".join(map(visible, line.split(" ")))) for line in lines)
+    return "<br>".join(html(readable(line)) for line in lines)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from components.attention import arcs, controls, depth, figures
 from components.attention.cell import show_cell
 from components.attention.steps import choose_step, show_step
+from components.kit.arrays import Array
 from components.kit.heatmap import selected_cell
 from components.kit.layout import side_by_side
 from components.kit.mosaic import selected_head
 from components.kit.show import chart
+from components.kit.tasks import Task
 from components.kit.text import markdown
 from components.link import keys
 from engine.attention import patterns
@@ -101,7 +102,7 @@ def one_head(options: controls.Options) -> None:
         controls.show_shares(shares, scores)
 
 
-def matrix(shown: np.ndarray[Any, Any], options: controls.Options) -> None:
+def matrix(shown: Array, options: controls.Options) -> None:
     """Draw a head's pattern as a matrix; a click spells a cell out."""
 
     def choose(event: Any) -> None:
@@ -139,11 +140,11 @@ def in_depth() -> None:
     depth.show(shape, terms, tokens=len(live.ids), place=(layer, head, token, read))
 
 
-def tasks() -> list[frame.Task]:
+def tasks() -> list[Task]:
     """Return what to try."""
     found = depth.tasks(trace.pattern(layer)[head], token, shares, place=(layer, head))
     away = knockout.task(live, part="h", bits=0.3, text=depth.AWAY_TASK)
-    return [frame.Task(*task) for task in (*found, away)]
+    return [*found, away]
 
 
 frame.views(visual, in_depth, tasks)

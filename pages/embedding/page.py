@@ -10,6 +10,7 @@ from components.embedding import depth, lookup
 from components.embedding import order as embedding_order
 from components.embedding import rope as embedding_rope
 from components.embedding import ways as embedding_ways
+from components.kit.tasks import Task
 from components.kit.text import visible
 from components.link import keys, widgets
 from pages.frame import frame, results
@@ -137,12 +138,12 @@ def in_depth() -> None:
     depth.show_limits()
 
 
-def tasks() -> list[frame.Task]:
+def tasks() -> list[Task]:
     """Return what to try."""
     index = min(st.session_state.get(keys.TOKEN, 0), len(ids) - 1)
     waves = rope.wavelengths(model) if has_rope else None
     cosine = float(table.nearest(model, ids[index], 1).cosines[0])
-    return [frame.Task(*task) for task in depth.tasks(comparison(), waves, cosine)]
+    return depth.tasks(comparison(), waves, cosine)
 
 
 frame.views(visual, in_depth, tasks)

@@ -12,6 +12,7 @@ from components.feed_forward import neurons as feed_forward_view
 from components.interpret import lens as answer_view
 from components.kit.layout import FULL, side_by_side
 from components.kit.show import chart
+from components.kit.tasks import Task
 from components.link import check, keys
 from engine.attention.head_steps import head_outputs
 from engine.basics.distribution import top
@@ -135,12 +136,12 @@ def in_depth() -> None:
     depth.show(shape, run, norms, place=(layer, token))
 
 
-def tasks() -> list[frame.Task]:
+def tasks() -> list[Task]:
     """Return what to try."""
     run = feed_forward.token_neurons(trace, layer, token)
     found = depth.tasks(run, norms, layer, token)
     away = knockout.task(live, part="m", bits=10.0, text=depth.AWAY_TASK)
-    return [frame.Task(*task) for task in (*found, away)]
+    return [*found, away]
 
 
 frame.views(visual, in_depth, tasks)

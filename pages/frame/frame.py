@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 
 import streamlit as st
 
+from components.kit.tasks import Task
 from components.kit.text import markdown
 from components.link import check, keys, widgets
 from components.shell.pipeline_strip import StageChip, pipeline_strip
@@ -21,18 +21,6 @@ from pages.frame.loading import loaded_model, wait_for_model
 
 CURRENT = "current_request"
 VIEWS = ("Visual", "In depth", "Try this")
-
-
-@dataclass(frozen=True)
-class Task:
-    """One thing to try on a page, with a target that the page can check."""
-
-    text: str
-    """What to do, as Markdown of this project's own words."""
-    done: bool
-    """Whether the current state of the page meets the target."""
-    now: str
-    """Where it stands now, in a few words."""
 
 
 def header(stage: Stage, request: Request, settings: SamplingSettings, seed: int) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 from components.generation import controls, depth
 from components.generation.alternatives import alternatives, headline
 from components.generation.answer_text import Piece, answer_html, answer_text, legend, pieces
+from components.kit.tasks import Task
 from components.kit.text import markdown, visible
 from engine.generation.branches import Setup, Written
 from engine.kv_cache.sizes import size_of
@@ -131,11 +132,11 @@ def in_depth() -> None:
     depth.show(size_of(live.model), len(live.ids), answers.shown(live))
 
 
-def tasks() -> list[frame.Task]:
+def tasks() -> list[Task]:
     """Return what to try."""
     every = answers.tree(live)
     paths = [every.path(branch) for branch in range(len(every.branches))]
-    return [frame.Task(*task) for task in depth.tasks(paths)]
+    return depth.tasks(paths)
 
 
 frame.views(visual, in_depth, tasks)

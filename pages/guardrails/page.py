@@ -8,7 +8,8 @@ import streamlit as st
 
 from components.guardrails import depth, view
 from components.guardrails.scenario import scenario_controls
-from components.kit.text import markdown
+from components.kit.tasks import Task
+from components.kit.text import markdown, readable
 from components.link import keys, widgets
 from engine.guardrails import ban as guardrails_ban
 from engine.guardrails import filters
@@ -42,7 +43,7 @@ def special_tokens(now: Scenario) -> None:
     if message is None:
         st.info("This model has no chat template, so there is no system turn to forge.")
         return
-    st.markdown("The user types: " + markdown(view.reading(message)))
+    st.markdown("The user types: " + markdown(readable(message)))
     with answers.ask("Ask both ways") as asked:
         for column, control in zip(st.columns(2), (False, True), strict=True):
             with column:
@@ -117,10 +118,10 @@ def in_depth() -> None:
     )
 
 
-def tasks() -> list[frame.Task]:
+def tasks() -> list[Task]:
     """Return what to try."""
     now = scenario()
-    return [frame.Task(*task) for task in panels.tasks(live, now)]
+    return panels.tasks(live, now)
 
 
 frame.views(visual, in_depth, tasks)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from components.guardrails import depth, view
 from components.guardrails.scenario import wrongly_refused
+from components.kit.tasks import Task
 from components.kit.text import markdown, visible
 from components.link import keys, widgets
 from components.overview.flow import overview_flow
@@ -195,7 +196,7 @@ def compare(live: Live, now: Scenario) -> None:
         overview_flow(facts, stages=(), key="guard_places", guards=True, light_ms=0)
 
 
-def tasks(live: Live, now: Scenario) -> list[tuple[str, bool, str]]:
+def tasks(live: Live, now: Scenario) -> list[Task]:
     """Return what to try: the task, whether it is done, and where it stands."""
     ids = prompt_ids(live.model, now.system, now.question)
     token_ban = answers.bans(live.model.source, now.word)[0]
@@ -208,14 +209,14 @@ def tasks(live: Live, now: Scenario) -> list[tuple[str, bool, str]]:
         if not filters.hits(wording, [now.topic], normalised=True)
     ]
     return [
-        (
+        Task(
             "Find a word that the token ban can't hold: with its ids banned, the answer still "
             "spells it from other pieces.",
             spelled,
             f"{len(token_ban.banned)} ids are banned. "
             + ("The word was spelled." if spelled else "The word was not spelled under the ban."),
         ),
-        (
+        Task(
             "Choose the word of the input filter so that only one wording gets through after "
             "normalisation.",
             len(through) == 1,

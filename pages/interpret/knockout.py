@@ -8,7 +8,9 @@ import numpy as np
 import streamlit as st
 
 from components.interpret import knockout
+from components.kit.arrays import Array
 from components.kit.show import chart
+from components.kit.tasks import Task
 from components.kit.text import markdown, visible
 from components.link import check, keys
 from pages.frame import job, results
@@ -59,7 +61,7 @@ def show(live: Live, scores: HeadScores) -> None:
     sweep(live)
 
 
-def task(live: Live, *, part: str, bits: float, text: str) -> tuple[str, bool, str]:
+def task(live: Live, *, part: str, bits: float, text: str) -> Task:
     """Return a task that asks for one telling edit: its text, whether it is done, and where.
 
     Args:
@@ -74,10 +76,10 @@ def task(live: Live, *, part: str, bits: float, text: str) -> tuple[str, bool, s
     codes = check.text(keys.EDITS)
     edits, _ = read_edits(codes, live.model.architecture, len(live.ids))
     if not edits:
-        return text, False, "Nothing is taken away."
+        return Task(text, False, "Nothing is taken away.")
     found = results.difference(live.model.source, live.ids, edits)
     done = len(edits) == 1 and codes.strip().startswith(part) and found.kl >= bits
-    return text, done, f"Taken away: {len(edits)}; the answer is {found.kl:.2f} bits off."
+    return Task(text, done, f"Taken away: {len(edits)}; the answer is {found.kl:.2f} bits off.")
 
 
 def _choices(live: Live) -> list[knockout.Choice]:
@@ -204,7 +206,7 @@ def sweep(live: Live) -> None:
     _sweep_chart(table, plain, visible(bytes_of(int(token)), limit=14))
 
 
-def _sweep_chart(table: np.ndarray[Any, Any], plain: float, name: str) -> None:
+def _sweep_chart(table: Array, plain: float, name: str) -> None:
     """Draw what is known of the sweep; a click takes that head away."""
 
     def choose(event: Any) -> None:
@@ -222,7 +224,7 @@ def _sweep_chart(table: np.ndarray[Any, Any], plain: float, name: str) -> None:
     )
 
 
-def _run_sweep(live: Live, token: int, table: np.ndarray[Any, Any]) -> None:
+def _run_sweep(live: Live, token: int, table: Array) -> None:
     """Fill the table layer by layer."""
     from engine.interpret import knockout as engine_knockout
 

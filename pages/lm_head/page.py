@@ -8,9 +8,9 @@ import streamlit as st
 from components.kit.layout import side_by_side
 from components.kit.numbers import percent
 from components.kit.show import chart
-from components.kit.text import markdown, visible
+from components.kit.tasks import Task
+from components.kit.text import counted, markdown, visible
 from components.link import keys, widgets
-from components.lm_head import figures
 from components.lm_head import scores as view
 from components.lm_head.depth import in_depth_words
 from engine.basics import distribution
@@ -64,11 +64,11 @@ def everything() -> None:
     title = f"{len(logits):,} scores; the best is {_lead():.1f} standard deviations above the mean"
     with left:
         counts = distribution.histogram(logits)
-        figure = figures.logit_histogram(counts, marks, title=title, key="histogram")
+        figure = view.logit_histogram(counts, marks, title=title, key="histogram")
         chart(figure, key="histogram", alt="How many tokens have which logit")
     with right:
-        title = f"Half of the probability is in {half:,} token{'s' * (half != 1)}"
-        figure = figures.mass_curve(
+        title = f"Half of the probability is in {counted(half, 'token')}"
+        figure = view.mass_curve(
             mass, title=title, key="mass", marks=[(most, float(mass[most - 1]))]
         )
         chart(figure, key="mass", alt="Probability that the likeliest tokens hold together")
@@ -106,23 +106,23 @@ def in_depth() -> None:
     in_depth_words(live.model.architecture, terms, name_of(terms.token_id), scores.entropy_bits)
 
 
-def tasks() -> list[frame.Task]:
+def tasks() -> list[Task]:
     """Return what to try."""
     chosen = selected()
     rank = distribution.rank_of(logits, chosen)
     top_share = float(np.max(probabilities))
     return [
-        frame.Task(
+        Task(
             "Find a prompt whose next token is almost certain: above 90 %.",
             top_share > 0.9,
             f"The top token, {markdown(name_of(int(best.ids[0])))}, has {percent(top_share)}.",
         ),
-        frame.Task(
+        Task(
             "Find a prompt that leaves more than 200 effective choices.",
             distribution.effective_choices(scores.entropy_bits) > 200,
             f"Now it is {distribution.effective_choices(scores.entropy_bits):,.1f}.",
         ),
-        frame.Task(
+        Task(
             "Look up a token that the model puts below rank 40,000.",
             rank > 40_000,
             f"{markdown(name_of(chosen))} is number {rank:,}.",

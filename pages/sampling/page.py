@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from components.kit.numbers import percent
+from components.kit.tasks import Task
 from components.kit.text import visible
 from components.link import keys, widgets
 from components.link.sampling import read_settings
@@ -116,7 +117,7 @@ def in_depth() -> None:
     in_depth_words(stages, settings, u, picked, name_of(picked))
 
 
-def tasks() -> list[frame.Task]:
+def tasks() -> list[Task]:
     """Return what to try."""
     settings, stages, _ = run()
     last = stages[-1]
@@ -125,18 +126,18 @@ def tasks() -> list[frame.Task]:
     as_usual = live.chain(usual)[-1].survivors
     only_top_p = replace(sampling.SamplingSettings(), top_p=settings.top_p) == settings
     return [
-        frame.Task(
+        Task(
             "Lower the temperature (but not to 0) until the top token passes 99 %.",
             settings.temperature > 0 and top > 0.99,
             f"The top token has {percent(top)} at T = {settings.temperature:g}.",
         ),
-        frame.Task(
+        Task(
             "With top-p alone, every other step off, keep between 2 and 10 tokens.",
             2 <= last.survivors <= 10 and settings.top_p < 1 and only_top_p,
             f"{last.survivors:,} tokens are left"
             + ("." if only_top_p else "; other steps are still on."),
         ),
-        frame.Task(
+        Task(
             "Find an order of the steps that leaves another number of tokens than transformers' "
             "order does, with the same settings.",
             as_usual != last.survivors,

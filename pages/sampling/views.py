@@ -17,7 +17,7 @@ import streamlit as st
 from components.kit.bars import bars
 from components.kit.layout import side_by_side
 from components.kit.show import chart
-from components.kit.text import markdown, visible
+from components.kit.text import counted, markdown, visible
 from components.kit.written import written_line
 from components.link import keys, widgets
 from components.sampling.beam import comparison_table, score_words, tree_figure
@@ -132,7 +132,7 @@ def compare_view(live: Live, chain: sampling.SamplingSettings, name_of: Names) -
     high = float(max(row.max() for row in rows))
     for side, column, (name, _), row in zip("AB", columns, chosen, rows, strict=True):
         count = int((row > 0).sum())
-        title = f"{side}, {name}: {count:,} token{'s' * (count != 1)} can be drawn"
+        title = f"{side}, {name}: {counted(count, 'token')} can be drawn"
         pieces = [live.model.tokenizer.bytes_of(i) for i in ids]
         figure = bars(
             ids, pieces, row[ids], title=title, key=f"ab_{side}", kept=row[ids] > 0, high=high

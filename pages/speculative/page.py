@@ -8,6 +8,7 @@ import streamlit as st
 
 from components.generation.controls import budget_control
 from components.kit.show import chart
+from components.kit.tasks import Task
 from components.link import keys, widgets
 from components.speculative import depth as speculative_depth
 from components.speculative import rounds as draft_rounds
@@ -112,17 +113,16 @@ def in_depth() -> None:
     speculative_depth.rest()
 
 
-def tasks() -> list[frame.Task]:
+def tasks() -> list[Task]:
     """Return what to try, checked on the last race."""
     laps, k = races.last(live)
     rounds = [lap.round for lap in laps if lap.round]
-    found = speculative_depth.tasks(
+    return speculative_depth.tasks(
         rounds,
         races.summed(laps, k),
         greedy=live.settings.greedy,
         same=races.same_text(laps),
     )
-    return [frame.Task(*task) for task in found]
 
 
 frame.views(visual, in_depth, tasks)

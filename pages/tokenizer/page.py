@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from components.kit.tasks import Task
 from components.kit.token_strip import token_strip, token_views
 from components.link import keys, widgets
 from components.tokenizer import card as tokenizer_card
@@ -138,13 +139,12 @@ LOOKS = {
 def in_depth() -> None:
     """Show the rule with this prompt's numbers."""
     missing = tokenizer.unrepresentable("".join(map(chr, range(128))))
-    digits = tokenizer.encode("123")
-    depth.show(counted, tokenizer.vocabulary, len(missing), len(digits))
+    depth.show(counted, tokenizer.vocabulary, len(missing), len(tokenizer.encode("123")))
 
 
-def tasks() -> list[frame.Task]:
+def tasks() -> list[Task]:
     """Return what to try."""
-    return [frame.Task(*task) for task in depth.tasks(counted, live.tokens)]
+    return depth.tasks(counted, live.tokens)
 
 
 frame.views(visual, in_depth, tasks)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from components.kit.numbers import percent
+from components.kit.tasks import Task
 from components.kit.text import markdown
 from components.link import keys, widgets
 from components.training import depth, view
@@ -73,7 +74,7 @@ def in_depth() -> None:
     )
 
 
-def tasks() -> list[frame.Task]:
+def tasks() -> list[Task]:
     """Return what to try."""
     steps = last(panels.LEARNED)[1] or []
     pairs = last(panels.PREFERRED)[1] or []
@@ -83,17 +84,17 @@ def tasks() -> list[frame.Task]:
     )
     near = bool(pairs) and pairs[-1].margin > 0.5 and pairs[-1].divergence < 0.1
     return [
-        frame.Task(
+        Task(
             "Teach it a sentence until the answer passes 90 %.",
             passed,
             f"It is at {percent(steps[-1].competing[0])}." if steps else "Nothing was taught yet.",
         ),
-        frame.Task(
+        Task(
             "Find a sentence and a learning rate that harm another fact by 5 points or more.",
             hurt,
             "One was harmed." if hurt else "None was harmed so far.",
         ),
-        frame.Task(
+        Task(
             "Reach a margin above 0.5 with a KL below 0.1: prefer, and hardly move.",
             near,
             f"Margin {pairs[-1].margin:.2f}, KL {pairs[-1].divergence:.3f}."

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from components.embedding import depth, lookup, order, rope, ways
+from components.embedding.rope import rope_table, turned_away
 from components.kit.figure import payload
+from tests.components.reading_figures import array, spec
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +127,13 @@ def test_the_tasks_are_met_by_what_they_ask_for():
     waves = np.array([6.0, 5000.0])
     strong = comparison([0.2, 0.1], [1e-8, 0.1])
     other = Comparison(Effect(np.array([0.2])), Effect(np.array([0.2])), same_tokens=False)
-    assert [task[1] for task in depth.tasks(strong, waves, 0.3)] == [True, True, False]
-    assert [task[1] for task in depth.tasks(other, None, 0.5)] == [False, False]
-    assert [task[1] for task in depth.tasks(None, None, 0.5)] == [False, False]
+    assert [task.done for task in depth.tasks(strong, waves, 0.3)] == [True, True, False]
+    assert [task.done for task in depth.tasks(other, None, 0.5)] == [False, False]
+    assert [task.done for task in depth.tasks(None, None, 0.5)] == [False, False]
+
+
+def test_rope_table_says_how_far_each_pair_turned():
+    angles = np.array([[0.0, np.pi / 2, np.pi, 2 * np.pi, 5 * np.pi / 2, -np.pi / 2]])
+    np.testing.assert_allclose(turned_away(angles), [[0, 90, 180, 0, 90, 90]], atol=1e-9)
+    figure = rope_table(angles, ["0"], title="t", key="k")
+    np.testing.assert_allclose(array(spec(figure)["data"][0]["z"]), turned_away(angles), atol=1e-4)

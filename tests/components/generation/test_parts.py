@@ -2,13 +2,14 @@
 
 import pytest
 
-from components.generation.answer_text import LEVELS, answer_html, level, pieces, readable
+from components.generation.answer_text import LEVELS, answer_html, level, pieces
 from components.generation.branch_tree import branch_name, branch_tree, chosen_branch, drawing_order
 from components.generation.controls import parse_stops, why_it_ended
 from components.generation.detokenizer import reason, rows, summary
 from components.generation.events import rows as event_rows
 from components.generation.events import wire_text
 from components.generation.surprise import bits_of, surprise, where_unsure
+from components.kit.text import readable
 from components.kv_cache.costs import cost_lanes, cost_lines, cost_words
 from engine.generation.branches import Setup, Tree, Written
 from engine.generation.releases import Ending, Release

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from components.guardrails import view
 from components.kit.figure import payload
+from components.kit.text import readable
 from engine.guardrails.comparison import Tally
 
 
@@ -34,7 +35,7 @@ def test_an_answer_is_shown_literally():
     shown = view.answer("<b>x</b>\n$y$", leaked=True, note="a leak")
     assert "<b>x" not in shown
     assert "&lt;b&gt;x&lt;/b&gt;⏎$y$" in shown
-    assert view.reading("two words\t") == "two words⇥"
+    assert readable("two words\t") == "two words⇥"
 
 
 def test_the_measured_costs_are_named():

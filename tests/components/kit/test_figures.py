@@ -14,11 +14,9 @@ from components.kit.figure import payload, token_axis, token_labels
 from components.kit.heatmap import (
     clickable_cells,
     heatmap,
-    rope_table,
     selected_cell,
     stepped,
     steps,
-    turned_away,
 )
 from components.kit.lines import lines, selected_point
 from components.kit.mosaic import downsampled, mosaic, selected_head
@@ -142,13 +140,6 @@ def test_heatmap_payload(size):
     labels = [f"token {i}" for i in range(size)]
     figure = heatmap(causal(size), labels, labels, title="t", key="k", low=0, high=1)
     assert payload(figure) <= 300_000
-
-
-def test_rope_table_says_how_far_each_pair_turned():
-    angles = np.array([[0.0, np.pi / 2, np.pi, 2 * np.pi, 5 * np.pi / 2, -np.pi / 2]])
-    np.testing.assert_allclose(turned_away(angles), [[0, 90, 180, 0, 90, 90]], atol=1e-9)
-    figure = rope_table(angles, ["0"], title="t", key="k")
-    np.testing.assert_allclose(array(spec(figure)["data"][0]["z"]), turned_away(angles), atol=1e-4)
 
 
 # Mosaic

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.kit.browser import checked_index
 from components.kit.theme import TOKEN_COLOURS
 from components.kit.token_strip import (
     WINDOW,
     TokenView,
     _message,
-    checked_index,
     token_views,
     window_start,
 )

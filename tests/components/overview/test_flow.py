@@ -4,13 +4,13 @@ import json
 import re
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.kit.browser import COMPONENTS
 from components.overview import cards as overview_cards
-from components.overview import flow, words
+from components.overview import flow
 from components.overview.recorded import RECORDING, TOKENS, recorded_run
 from components.shell.stages import STAGES
 from engine.overview.facts import DetokenizerFact, Overview, Segment
@@ -61,9 +61,9 @@ def test_a_long_prompt_shows_its_ends_and_the_count_of_the_rest():
 
 
 def test_a_token_that_is_half_a_character_is_shown_as_bytes():
-    assert words.piece("f09f") == "⟨F0 9F⟩"
-    assert words.piece(b" the\n".hex()) == "·the⏎"
-    assert words.piece(b"aaaaaaaaaa".hex(), 5) == "aaaa…"
+    assert overview_cards.piece("f09f") == "⟨F0 9F⟩"
+    assert overview_cards.piece(b" the\n".hex()) == "·the⏎"
+    assert overview_cards.piece(b"aaaaaaaaaa".hex(), 5) == "aaaa…"
 
 
 def test_an_unlikely_draw_is_on_the_bar_too():
@@ -173,7 +173,7 @@ def test_markup_reaches_the_browser_as_plain_text():
 
 
 def test_the_browser_code_never_parses_text_as_markup():
-    for script in Path(flow.ASSETS).glob("*.js"):
+    for script in (COMPONENTS / "overview").glob("*.js"):
         code = script.read_text(encoding="utf-8")
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval", code)
 

@@ -7,8 +7,7 @@ import pytest
 
 from components.kit.figure import payload
 from components.lm_head.compare import rank_arrows
-from components.lm_head.figures import logit_histogram, mass_curve
-from components.lm_head.scores import found
+from components.lm_head.scores import found, logit_histogram, mass_curve
 from components.sampling.beam import places, tree_figure
 from components.sampling.sweeps import nucleus_figure, temperature_figure
 from engine.basics.distribution import histogram, mass_by_rank, softmax

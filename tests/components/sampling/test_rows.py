@@ -8,8 +8,7 @@ import pytest
 from components.kit.numbers import percent
 from components.sampling.cards import CARDS, facts, window_words
 from components.sampling.cumulative_bar import segments
-from components.sampling.rows import step_rows
-from components.sampling.step_bars import payload
+from components.sampling.step_bars import payload, step_rows
 from engine.sampling.chain import SamplingSettings, draw, run_chain
 
 

@@ -160,6 +160,6 @@ def test_same_text_is_claimed_only_in_greedy():
 
 def test_tasks_are_checked():
     found = tasks([ROUND], paid(4, 1.7), greedy=True, same=True)
-    assert [done for _, done, _ in found] == [True, True, False]
+    assert [task.done for task in found] == [True, True, False]
     none = tasks([], None, greedy=True, same=True)
-    assert not any(done for _, done, _ in none)
+    assert not any(task.done for task in none)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from components.tokenizer import card, chat, depth, merges
+from components.tokenizer.others import character_row, token_row
 from components.tokenizer.piece_table import Cell, Row, payload, piece_table
-from components.tokenizer.rows import character_row, token_row
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def test_a_turn_is_split_around_the_users_words():
 def test_tasks_are_met_by_what_they_ask_for():
     def done(text, tokens):
         counted = card.totals(text, tokens)
-        return [task[1] for task in depth.tasks(counted, tokens)]
+        return [task.done for task in depth.tasks(counted, tokens)]
 
     digits = [Token(n, "1", b"1", n, n + 1) for n in range(12)]
     twice = [Token(1, "a", b"a", 0, 1), Token(2, "Ġa", b" a", 1, 3)]
