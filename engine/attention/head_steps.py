@@ -16,8 +16,8 @@ import numpy as np
 from engine.basics.arrays import Array, frozen
 from engine.basics.attention_scores import attention_pattern, masked_scores, scaled_scores
 from engine.basics.results import Result
-from engine.network.sites import output_rows
-from engine.tracing import replay
+from engine.network.architecture import output_rows
+from engine.network.tensors import to_array
 
 if TYPE_CHECKING:
     from engine.tracing.trace import Trace
@@ -84,7 +84,7 @@ def head_steps(trace: Trace, layer: int, head: int) -> HeadSteps:
     mixed_TK = pattern_TS @ v
     size = v.shape[-1]
     rows = output_rows(trace.model.sites.layers[layer].mix)
-    rows_KD = replay.to_array(rows[head * size : (head + 1) * size])
+    rows_KD = to_array(rows[head * size : (head + 1) * size])
     return HeadSteps(
         layer=layer,
         head=head,
@@ -119,5 +119,5 @@ def head_outputs(trace: Trace, layer: int, position: int) -> Array:
     shares_HS = trace.pattern(layer)[:, position]
     values_HSK = np.repeat(trace.v[layer], heads // groups, axis=0)
     mixed_HK = np.einsum("hs,hsk->hk", shares_HS, values_HSK)
-    rows = replay.to_array(output_rows(trace.model.sites.layers[layer].mix))
+    rows = to_array(output_rows(trace.model.sites.layers[layer].mix))
     return frozen(np.einsum("hk,hkd->hd", mixed_HK, rows.reshape(heads, -1, rows.shape[-1])))

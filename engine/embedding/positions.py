@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.basics.arrays import Array, frozen
 from engine.basics.errors import EngineError, check_index
-from engine.tracing import replay
+from engine.network.tensors import to_array
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
@@ -39,7 +39,7 @@ def learned_rows(model: LanguageModel, positions: Sequence[int]) -> Array:
     """
     table, offset = _learned_table(model)
     rows = [check_index("position", p, table.shape[0] - offset) + offset for p in positions]
-    return replay.to_array(table[rows])
+    return to_array(table[rows])
 
 
 def _learned_table(model: LanguageModel) -> tuple[Any, int]:

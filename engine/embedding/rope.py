@@ -20,7 +20,7 @@ import numpy as np
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
 from engine.basics.errors import EngineError, check_index
 from engine.basics.results import Result
-from engine.tracing import replay
+from engine.network.tensors import to_array
 from engine.tracing.trace import trace as run_trace
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def speeds(model: LanguageModel) -> Array:
     for module in model.network.modules():
         inverse_frequencies = getattr(module, "inv_freq", None)
         if inverse_frequencies is not None:
-            return replay.to_array(inverse_frequencies)
+            return to_array(inverse_frequencies)
     raise EngineError(
         f"The model “{model.name}” has no rotary position encoding (RoPE), so there are no angles "
         "to show. It knows positions in another way."

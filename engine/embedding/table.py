@@ -18,7 +18,7 @@ from engine.basics.distribution import largest
 from engine.basics.errors import checked_ids
 from engine.basics.results import Table
 from engine.basics.vectors import cosines, unit_rows
-from engine.tracing import replay
+from engine.network.tensors import to_array
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -140,7 +140,7 @@ def _principal_plane(rows: Array) -> tuple[Array, Array]:
 def _rows(model: LanguageModel, ids: Sequence[int]) -> Array:
     """Return rows of the table, `[N, D]`."""
     table = model.network.get_input_embeddings().weight
-    return replay.to_array(table[checked_ids(ids, table.shape[0])])
+    return to_array(table[checked_ids(ids, table.shape[0])])
 
 
 def _cosines(model: LanguageModel, rows: Array) -> npt.NDArray[np.float32]:

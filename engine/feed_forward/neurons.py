@@ -19,7 +19,8 @@ from engine.basics.distribution import largest
 from engine.basics.errors import check_index
 from engine.basics.results import Result, Table
 from engine.basics.vectors import cosines
-from engine.network.sites import output_rows
+from engine.network.architecture import output_rows
+from engine.network.tensors import to_array
 from engine.tracing import replay
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def token_neurons(trace: Trace, layer: int, position: int) -> TokenNeurons:
     site = trace.model.sites.layers[layer]
     stream = trace.resid_pre if site.parallel else trace.resid_mid
     run = replay.run_neurons(trace.model, layer, stream.at(position)[layer][None])
-    rows_FD = replay.to_array(output_rows(site.neurons))
+    rows_FD = to_array(output_rows(site.neurons))
     neurons = run.product[0]
     added = neurons @ rows_FD
     bias = getattr(site.neurons, "bias", None)
@@ -104,7 +105,7 @@ def token_neurons(trace: Trace, layer: int, position: int) -> TokenNeurons:
         up=None if run.up is None else frozen(run.up[0]),
         neurons=frozen(neurons),
         strength=frozen(np.abs(neurons) * np.linalg.norm(rows_FD, axis=1)),
-        added=frozen(added if bias is None else added + replay.to_array(bias)),
+        added=frozen(added if bias is None else added + to_array(bias)),
     )
 
 
@@ -133,7 +134,7 @@ def neuron_tokens(model: LanguageModel, layer: int, neuron: int, n: int = 10) ->
     neuron = check_index("neuron", neuron, model.architecture.ff_width)
     row = output_rows(model.sites.layers[layer].neurons)[neuron].contiguous()
     with torch.inference_mode():
-        scores = replay.to_array(model.network.get_output_embeddings().weight @ row)
+        scores = to_array(model.network.get_output_embeddings().weight @ row)
     up, down = largest(scores, n), largest(-scores, n)
     return NeuronTokens(up, frozen(scores[up]), down, frozen(scores[down]))
 

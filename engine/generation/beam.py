@@ -17,12 +17,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import torch
-from transformers import DynamicCache
 
 from engine.basics.errors import EngineError, checked_prompt
 from engine.basics.results import Result, Table
+from engine.kv_cache.cached_pass import CachedPass
 
 if TYPE_CHECKING:
+    from engine.basics.arrays import Array
     from engine.model.model import LanguageModel
 
 State = Literal["kept", "dropped", "finished", "ended too low"]
@@ -116,42 +117,21 @@ def beam_search(
     """
     prompt = _checked(model, ids, width, max_new_tokens)
     search = _Search(model, width, max_new_tokens, float(length_penalty))
-    rows = _Rows(model)
-    log_probs = rows.read([prompt])
+    rows = CachedPass(model)
+    log_probs = _log_probs(rows.advance_rows([prompt]))
     while not cancelled():
         parents, tokens = search.extend(log_probs)
         progress(search.depth)
         if search.over:
             return search.tree()
         rows.follow(parents)
-        log_probs = rows.read([[token] for token in tokens])
+        log_probs = _log_probs(rows.advance_rows([[token] for token in tokens]))
     return search.tree(cancelled=True)
 
 
-class _Rows:
-    """The open beams as the rows of one batch, with their KV cache."""
-
-    def __init__(self, model: LanguageModel) -> None:
-        self._model = model
-        self._cache = DynamicCache(config=model.network.config)
-
-    def read(self, rows: list[list[int]]) -> torch.Tensor:
-        """Read further tokens in each row and return ln p of what follows, [rows, V]."""
-        model = self._model
-        with model.lock, torch.inference_mode():
-            output = model.network(
-                input_ids=torch.tensor(rows, device=model.network.device),
-                cache=self._cache,
-                use_cache=True,
-                logits_to_keep=1,
-            )
-            log_probs: torch.Tensor = output.logits[:, -1].float().cpu().log_softmax(-1)
-        return log_probs
-
-    def follow(self, parents: list[int]) -> None:
-        """Let the rows go on from these rows: a beam's keys and values go with it."""
-        with torch.inference_mode():
-            self._cache.reorder_cache(torch.tensor(parents, device=self._model.network.device))
+def _log_probs(logits: Array) -> torch.Tensor:
+    """Return ln p of every token in each row `[B, V]`, in float32 as transformers' beam search."""
+    return torch.from_numpy(logits).log_softmax(-1)
 
 
 class _Search:

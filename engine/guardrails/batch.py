@@ -11,17 +11,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from transformers import DynamicCache
 
 from engine.basics.arrays import Flags
 from engine.basics.errors import EngineError, checked_prompt
 from engine.basics.results import Result
 from engine.generation.random_numbers import uniforms
+from engine.kv_cache.cached_pass import CachedPass
 from engine.sampling.chain import SamplingSettings, draw, final_probabilities, softmax
 
 if TYPE_CHECKING:
@@ -100,11 +99,9 @@ def _steps(
     budget: int,
     guard: Guard | None,
 ) -> Iterator[tuple[RowStep | None, ...]]:
-    cache = DynamicCache(config=model.network.config)
-    logits_BV = _advance(model, cache, [prompt])
-    if len(rows) > 1:
-        cache.batch_repeat_interleave(len(rows))
-        logits_BV = np.repeat(logits_BV, len(rows), axis=0)
+    reading = CachedPass(model)
+    logits_BV = np.repeat(reading.advance_rows([prompt]), len(rows), axis=0)
+    reading.repeat(len(rows))
     for count in range(1, budget + 1):
         steps = tuple(
             row.take(logits, prompt, settings, guard, final=count == budget)
@@ -114,7 +111,7 @@ def _steps(
         if all(row.ended for row in rows):
             return
         # Rows that have ended are fed their last token again, so that the batch keeps its shape.
-        logits_BV = _advance(model, cache, [row.written[-1:] for row in rows])
+        logits_BV = reading.advance_rows([row.written[-1:] for row in rows])
 
 
 class _Row:
@@ -162,16 +159,3 @@ class _Row:
             guard_milliseconds=spent,
             last=self.ended,
         )
-
-
-def _advance(model: LanguageModel, cache: Any, ids: list[list[int]]) -> npt.NDArray[np.float32]:
-    """Read further tokens of each row and return the logits [B, V] of what follows."""
-    with model.lock, torch.inference_mode():
-        output = model.network(
-            input_ids=torch.tensor(ids, device=model.network.device),
-            cache=cache,
-            use_cache=True,
-            logits_to_keep=1,
-        )
-        logits: npt.NDArray[np.float32] = output.logits[:, -1].float().cpu().numpy()
-    return logits

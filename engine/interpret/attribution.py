@@ -17,7 +17,7 @@ import numpy as np
 from engine.basics.arrays import Array, frozen
 from engine.basics.errors import check_index
 from engine.basics.results import Table
-from engine.tracing import replay
+from engine.network.tensors import to_array
 from engine.tracing.norms import norm_steps
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def attribution(trace: Trace, token_id: int, position: int = -1) -> Attribution:
     token_id = check_index("token id", token_id, trace.architecture.vocabulary)
     position = trace.position_index(position)
     head = trace.model.network.get_output_embeddings()
-    row = replay.to_array(head.weight[token_id]).astype(np.float64)
+    row = to_array(head.weight[token_id]).astype(np.float64)
     bias = 0.0 if getattr(head, "bias", None) is None else float(head.bias[token_id])
     final = trace.resid_post.at(position)[-1]
     norm = norm_steps(trace.model, trace.model.sites.final_norm, final)

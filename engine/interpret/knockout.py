@@ -21,7 +21,9 @@ from engine.basics.distribution import kl_bits, largest, softmax
 from engine.basics.errors import EngineError, check_index
 from engine.basics.results import Result, Table
 from engine.basics.statistics import total_variation
-from engine.observe.hooks import AttentionInputs, observe
+from engine.network.tensors import to_array
+from engine.observe.hooks import observe
+from engine.observe.recording import AttentionInputs
 from engine.tracing import replay
 
 if TYPE_CHECKING:
@@ -176,7 +178,7 @@ def _without(
             use_cache=False,
             logits_to_keep=1,
         ).logits
-    return replay.to_array(logits[:, -1])
+    return to_array(logits[:, -1])
 
 
 class _SilenceOneEach:

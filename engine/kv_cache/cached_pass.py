@@ -1,4 +1,4 @@
-"""The KV cache: what lets a model read each token once.
+"""The KV cache at work: a pass that reads only new tokens, for one sequence or a batch of rows.
 
 The keys and values of the tokens read so far are kept, so the next pass runs over the new tokens
 alone and attends to the kept ones. The result is that of one pass over the whole text.
@@ -11,18 +11,19 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import nn
 from transformers import DynamicCache
 
 if TYPE_CHECKING:
+    from engine.basics.arrays import Array
     from engine.model.model import LanguageModel
 
 
 class CachedPass:
-    """A sequence that grows, and its KV cache. For one run, used by one thread at a time.
+    """A sequence that grows, or several rows of equal length, and their KV cache.
+
+    For one run, used by one thread at a time.
 
     Nothing outside refers to it: when the run forgets it, the cache is freed.
     """
@@ -45,16 +46,42 @@ class CachedPass:
         self.milliseconds = 0.0
         """How long the last pass took, without waiting for its turn."""
 
-    def advance(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
-        """Read further tokens and return the logits [V] of what follows them.
+    def advance(self, ids: Sequence[int]) -> Array:
+        """Read further tokens and return the logits `[V]` of what follows them.
 
         The model's lock is held for this one pass, so that runs side by side take turns.
         """
-        logits: npt.NDArray[np.float32] = self.advance_many(ids, 1)[0]
-        return logits
+        logits_V: Array = self._pass([ids], 1)[0, 0]
+        return logits_V
 
-    def advance_many(self, ids: Sequence[int], last: int) -> npt.NDArray[np.float32]:
-        """Read further tokens and return the logits [last, V] after each of the last ones."""
+    def advance_many(self, ids: Sequence[int], last: int) -> Array:
+        """Read further tokens and return the logits `[last, V]` after each of the last ones."""
+        logits_TV: Array = self._pass([ids], last)[0]
+        return logits_TV
+
+    def advance_rows(self, rows: Sequence[Sequence[int]]) -> Array:
+        """Read further tokens in each row of a batch and return the logits `[B, V]` after them.
+
+        Args:
+            rows: For each row its new tokens, equally many in all.
+        """
+        logits_BV: Array = self._pass(rows, 1)[:, 0]
+        return logits_BV
+
+    def repeat(self, rows: int) -> None:
+        """Let the one row that was read so far go on as `rows` rows of a batch."""
+        if rows > 1:
+            self._cache.batch_repeat_interleave(rows)
+
+    def follow(self, parents: Sequence[int]) -> None:
+        """Let row i of the batch go on from what was row `parents[i]`."""
+        with torch.inference_mode():
+            self._cache.reorder_cache(
+                torch.tensor(list(parents), device=self._model.network.device)
+            )
+
+    def _pass(self, rows: Sequence[Sequence[int]], last: int) -> Array:
+        """Read further tokens of each row and return the logits `[B, last, V]` after the last."""
         model = self._model
         # inference_mode counts for the thread that enters it, so it is entered at each pass.
         with model.lock, torch.inference_mode(), ExitStack() as stack:
@@ -64,14 +91,14 @@ class CachedPass:
                 stack.callback(norm.register_forward_hook(self._keep_states).remove)
             start = time.perf_counter()
             output = model.network(
-                input_ids=torch.tensor([list(ids)], device=model.network.device),
+                input_ids=torch.tensor([list(ids) for ids in rows], device=model.network.device),
                 cache=self._cache,
                 use_cache=True,
                 logits_to_keep=last,
             )
-            logits: npt.NDArray[np.float32] = output.logits[0, -last:].float().cpu().numpy()
+            logits_BTV: Array = output.logits[:, -last:].float().cpu().numpy()
             self.milliseconds = (time.perf_counter() - start) * 1000
-        return logits
+        return logits_BTV
 
     def _keep_states(self, _: nn.Module, args: Any, output: torch.Tensor) -> None:
         """Keep what the LM head reads, after the final norm."""

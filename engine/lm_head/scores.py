@@ -15,6 +15,7 @@ import numpy as np
 from engine.basics.arrays import Array, frozen
 from engine.basics.errors import check_index
 from engine.basics.results import Table
+from engine.network.tensors import to_array
 from engine.tracing import replay
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def logit_terms(trace: Trace, token_id: int, position: int = -1) -> LogitTerms:
     position = trace.position_index(position)
     hidden, logits = replay.run_lm_head(trace.model, trace.resid_post.at(position)[-1:])
     head = network.get_output_embeddings()
-    weights = replay.to_array(head.weight[token_id])
+    weights = to_array(head.weight[token_id])
     bias = 0.0 if getattr(head, "bias", None) is None else float(head.bias[token_id])
     products = hidden[0] * weights
     softcap = getattr(network.config.get_text_config(), "final_logit_softcapping", None)

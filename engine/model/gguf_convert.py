@@ -22,7 +22,7 @@ from safetensors.numpy import save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 from engine.basics.errors import ModelLoadError
-from engine.tokenizer.spelling import repair_pre_tokenizer
+from engine.tokenizer.gguf_pre_tokenizer import repair_pre_tokenizer
 
 WEIGHTS, CONFIG, TOKENIZER = "model.safetensors", "config.json", "tokenizer.json"
 CHAT_TEMPLATE = "chat_template.jinja"

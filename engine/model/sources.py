@@ -23,7 +23,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, modeling_gguf_pyto
 from engine.basics.errors import EngineError, ModelLoadError
 from engine.model import weights
 from engine.model.weights import Progress, Report
-from engine.tokenizer.spelling import repair_pre_tokenizer
+from engine.tokenizer.gguf_pre_tokenizer import repair_pre_tokenizer
 from engine.tokenizer.tokenizer import Tokenizer
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")

@@ -75,10 +75,15 @@ def _command(requirement: str, folder: Path) -> list[str]:
     options = "--no-deps --no-cache-dir --only-binary :all: --disable-pip-version-check --no-input"
     limits = "--progress-bar off --retries 2 --timeout 20"
     return [
-        *(sys.executable, "-m", "pip", "download"),
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
         *options.split(),
         *limits.split(),
-        *("--dest", str(folder), requirement),
+        "--dest",
+        str(folder),
+        requirement,
     ]
 
 

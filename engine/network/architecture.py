@@ -1,8 +1,8 @@
-"""The facts of a model that people ask about: how many layers, how wide, which position encoding.
+"""The facts of a loaded network: how many layers, how wide, which position encoding, which norm.
 
-They are read from the loaded network: from its config where every family spells a fact alike, and
-from the modules themselves where the families differ. So a family never seen before gets right
-facts without an entry in a table.
+They are read from its config where every family names a fact alike, and from the modules themselves
+where the families differ. So a family that was never seen before gets right facts without an entry
+in a table. Here too: where the stack of blocks is, and which modules are matrices.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import torch
 from torch import nn
 
 from engine.basics.errors import ModelLoadError
@@ -28,15 +29,15 @@ class Architecture(Result):
     layers: int
     """L, how many blocks are stacked."""
     heads: int
-    """H, query heads a layer."""
+    """H, query heads per layer."""
     kv_heads: int
-    """G, key/value heads a layer; each serves H / G query heads, number `head // (H / G)`."""
+    """G, key/value heads per layer; each serves H / G query heads, number `head // (H / G)`."""
     head_size: int
     """K, the length of one query, key or value vector."""
     width: int
     """D, the length of the vector that stands for one token in the residual stream."""
     ff_width: int
-    """F, neurons a layer: the input of the feed-forward network's last matrix."""
+    """F, neurons per layer: the input of the feed-forward network's last matrix."""
     vocabulary: int
     """V, rows of the LM head. It can be padded beyond the tokenizer's own entries."""
     context: int
@@ -44,8 +45,8 @@ class Architecture(Result):
     tied: bool
     """Whether the LM head is the embedding table, used a second time."""
     positions: Positions
-    """"rope": queries and keys are rotated; "learned": a vector a position is added; "none":
-    neither (ALiBi, for one, biases the scores and counts here)."""
+    """"rope": queries and keys are rotated; "learned": each position has a vector that is added;
+    "none": neither (ALiBi, for one, biases the scores and counts here)."""
     rope_theta: float | None
     """The base of the rotation speeds; None without RoPE."""
     norm: str
@@ -96,20 +97,43 @@ def read_architecture(network: Any) -> Architecture:
 
 
 def decoder_layers(network: Any) -> nn.ModuleList:
-    """Return the stack of blocks: the `ModuleList` with `config.num_hidden_layers` entries.
+    """Return the stack of blocks.
+
+    Raises:
+        ModelLoadError: There is no such list.
+    """
+    blocks: nn.ModuleList = network.get_submodule(decoder_layers_path(network))
+    return blocks
+
+
+def decoder_layers_path(network: Any) -> str:
+    """Return the dotted name of the stack of blocks, such as "model.layers".
+
+    It is the first `ModuleList` with `config.num_hidden_layers` entries.
 
     Raises:
         ModelLoadError: There is no such list.
     """
     config = network.config.get_text_config()
     wanted = getattr(config, "num_hidden_layers", None)
-    for module in network.modules():
+    for name, module in network.named_modules():
         if isinstance(module, nn.ModuleList) and len(module) == wanted:
-            return module
+            return str(name)
     raise ModelLoadError(
         f"The model family “{config.model_type}” is not a plain stack of decoder layers, so there "
         "is nothing to look into. Choose a decoder-only language model: Llama, GPT-2, Qwen, …"
     )
+
+
+def is_matrix(module: nn.Module) -> bool:
+    """Tell whether this is a linear layer, GPT-2's transposed `Conv1D` included."""
+    return isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D"
+
+
+def output_rows(matrix: Any) -> torch.Tensor:
+    """Return a linear layer's weight as `[inputs, outputs]`: one row per number that it reads."""
+    weight: torch.Tensor = matrix.weight
+    return weight.T if isinstance(matrix, nn.Linear) else weight
 
 
 def _feed_forward(layer: nn.Module, config: Any) -> tuple[int, bool]:
@@ -121,17 +145,12 @@ def _feed_forward(layer: nn.Module, config: Any) -> tuple[int, bool]:
     shapes = [
         _in_and_out(module)
         for name, module in layer.named_modules()
-        if "attn" not in name and "attention" not in name and _is_matrix(module)
+        if "attn" not in name and "attention" not in name and is_matrix(module)
     ]
     if not shapes:  # a mixture of experts keeps its matrices in one big parameter
         return int(config.intermediate_size), True
     ff_width = shapes[-1][0]
     return ff_width, sum(outputs for _, outputs in shapes[:-1]) >= 2 * ff_width
-
-
-def _is_matrix(module: nn.Module) -> bool:
-    """Tell whether this is a linear layer, GPT-2's transposed `Conv1D` included."""
-    return isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D"
 
 
 def _in_and_out(module: Any) -> tuple[int, int]:

@@ -1,11 +1,14 @@
-"""Where to look inside a network, found by what its modules do and not by what they are called.
+"""The modules of a network at which a pass is watched and edited, found without knowing the family.
 
-One small probe pass runs with a hook on every module. Which tensor object went into which module
-and came out of which other then tells everything: the module that calls the attention function is
-the attention; the last direct child of a block that was handed exactly the attention's output is
-the one whose output is added to the residual stream (Gemma 2 puts a norm there, Phi-3 a dropout);
-the last matrix outside of attention that gives D numbers reads the neurons. So no family needs an
-adapter.
+They are found by what modules do and not by what they are called. One small probe pass runs with a
+hook on every module and notes which tensor went into which module and which came out:
+
+- The attention is the module that calls the attention function.
+- What attention adds to the residual stream is the output of the last direct child of the block
+  that was handed exactly the attention's output (in Gemma 2 a norm, in Phi-3 a dropout).
+- The neurons are read by the last matrix outside of attention that gives D numbers.
+
+So no family needs an adapter.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ import torch
 from torch import nn
 
 from engine.basics.errors import ModelLoadError
-from engine.network.architecture import decoder_layers
+from engine.network.architecture import decoder_layers, is_matrix
+from engine.network.tensors import first_tensor, probe_ids
 
 OBSERVER = "_token_by_token_observer"
 """The attribute of an attention module through which the attention function finds its observer."""
@@ -43,7 +47,7 @@ class LayerSites:
     feed: tuple[nn.Module, ...]
     """Called one after the other they lead from the residual stream to the neurons: norm, MLP."""
     neurons: nn.Module
-    """The last matrix of the feed-forward network; its input is the neurons."""
+    """The last matrix of the feed-forward network; its input is the neurons' values."""
     parallel: bool
     """Whether the feed-forward network reads `resid_pre`, beside attention, and not `resid_mid`."""
 
@@ -89,9 +93,7 @@ def find_sites(network: Any) -> Sites:
             residual stream.
     """
     blocks = list(decoder_layers(network))
-    ids = (
-        torch.arange(4, device=network.device)[None] % network.get_input_embeddings().num_embeddings
-    )
+    ids = probe_ids(network)
     with _recorded_calls(network) as calls, _attention_seen(blocks) as seen, torch.inference_mode():
         network(input_ids=ids, attention_mask=torch.ones_like(ids), use_cache=False)
     layers = tuple(_layer_sites(block, calls, seen.modules, network) for block in blocks)
@@ -182,27 +184,6 @@ def _last_fed(steps: list[_Call], start: int) -> nn.Module:
         if once and step.given is not None and step.given is reached.made:
             reached = step
     return reached.module
-
-
-def is_matrix(module: nn.Module) -> bool:
-    """Tell whether this is a linear layer, GPT-2's transposed `Conv1D` included."""
-    return isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D"
-
-
-def output_rows(matrix: Any) -> torch.Tensor:
-    """Return a linear layer's weight as `[inputs, outputs]`: one row per neuron it reads."""
-    weight: torch.Tensor = matrix.weight
-    return weight.T if isinstance(matrix, nn.Linear) else weight
-
-
-def first_tensor(values: Any) -> torch.Tensor | None:
-    """Return a tensor, or the first one of a tuple of arguments or results."""
-    if isinstance(values, torch.Tensor):
-        return values
-    items = values.values() if isinstance(values, dict) else values
-    if not isinstance(values, dict | tuple | list):
-        return None
-    return next((item for item in items if isinstance(item, torch.Tensor)), None)
 
 
 @contextmanager

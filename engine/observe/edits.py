@@ -1,13 +1,22 @@
-"""Edits: what a pass can be made to do differently, to see what a part is good for.
+"""Edits of a forward pass: the kinds there are, their check, and their short text form for links.
 
-An edit is a plain frozen value. A pass with edits is a new trace beside the first one; the network
-itself is never changed. Knocking out means that the part adds nothing (zero ablation): what it
-would have added is replaced by zeros, a state that the network never met in training. So a
-knock-out shows what later parts miss, not what a model trained without the part would do.
+An edit is a frozen value. A pass with edits gives a trace of its own; the network itself is never
+changed. To knock a part out means that it adds zeros to the residual stream (zero ablation), a
+state that the network never met in training. So a knock-out shows what later parts miss, not what
+a model trained without the part would do.
+
+As text, edits are written `h9.4 a0 m11 p e3:504`:
+
+    h9.4    knock out head 4 of layer 9
+    a0      knock out the attention of layer 0
+    m11     knock out the feed-forward network of layer 11
+    p       turn position off
+    e3:504  replace the embedding of the token at position 3 by that of token 504
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -57,6 +66,14 @@ class ReplaceEmbedding:
 Edit = KnockOutHead | KnockOutAttention | KnockOutMlp | PositionOff | ReplaceEmbedding
 
 
+MOST_EDITS = 300
+"""The most edits that one text may hold."""
+
+_HEAD = re.compile(r"h(\d{1,4})\.(\d{1,4})")
+_PART = re.compile(r"([am])(\d{1,4})")
+_EMBEDDING = re.compile(r"e(\d{1,6}):(\d{1,7})")
+
+
 def check_edits(edits: Iterable[Edit], architecture: Architecture, tokens: int) -> tuple[Edit, ...]:
     """Check every edit against the model and the prompt.
 
@@ -84,3 +101,67 @@ def check_edits(edits: Iterable[Edit], architecture: Architecture, tokens: int) 
             case _:
                 raise EngineError(f"{edit!r} is no edit that this project knows.")
     return checked
+
+
+def write_edits(edits: Iterable[Edit]) -> str:
+    """Return edits as text."""
+    return " ".join(_code(edit) for edit in edits)
+
+
+def read_edits(
+    text: str, architecture: Architecture, tokens: int
+) -> tuple[tuple[Edit, ...], list[str]]:
+    """Read edits from text that a user or a link gives.
+
+    Args:
+        text: Codes, separated by blanks or commas.
+        architecture: The sizes that layers, heads and ids must stay below.
+        tokens: T, the number of tokens of the prompt.
+
+    Returns:
+        The edits that can be made, each once, and a sentence on each code that can't be.
+    """
+    found: dict[Edit, None] = {}
+    problems = []
+    codes = re.findall(r"[^\s,]+", text)
+    if len(codes) > MOST_EDITS:
+        problems.append(f"{len(codes)} edits are more than {MOST_EDITS}; the rest is left out.")
+    for code in codes[:MOST_EDITS]:
+        try:
+            edit = _edit(code)
+            check_edits([edit], architecture, tokens)
+        except EngineError as error:
+            problems.append(f"The edit “{code[:40]}” is left out. {error}")
+        else:
+            found[edit] = None
+    return tuple(found), problems
+
+
+def _edit(code: str) -> Edit:
+    """Read one edit; its numbers are not checked yet."""
+    if code == "p":
+        return PositionOff()
+    if match := _HEAD.fullmatch(code):
+        return KnockOutHead(int(match[1]), int(match[2]))
+    if match := _PART.fullmatch(code):
+        return KnockOutAttention(int(match[2])) if match[1] == "a" else KnockOutMlp(int(match[2]))
+    if match := _EMBEDDING.fullmatch(code):
+        return ReplaceEmbedding(int(match[1]), int(match[2]))
+    raise EngineError(
+        "Edits are written h9.4 (head), a0 (attention), m11 (feed-forward), p, e3:504."
+    )
+
+
+def _code(edit: Edit) -> str:
+    """Write one edit."""
+    match edit:
+        case KnockOutHead(layer, head):
+            return f"h{layer}.{head}"
+        case KnockOutAttention(layer):
+            return f"a{layer}"
+        case KnockOutMlp(layer):
+            return f"m{layer}"
+        case PositionOff():
+            return "p"
+        case ReplaceEmbedding(position, token_id):
+            return f"e{position}:{token_id}"

@@ -1,20 +1,20 @@
-"""How the forward pass is watched and edited: one attention function and a few module hooks.
+"""The hooks that watch and edit a forward pass: one attention function and a few module hooks.
 
-transformers lets every decoder call an attention function by name. Ours computes what the stock one
-computes and, while somebody observes, also hands over the queries and keys after position encoding,
-the values, the mask and the scale. Module hooks see what attention and the feed-forward network add
-to the residual stream. The same two places carry the edits.
+transformers lets every decoder call an attention function by name. `observing_attention` computes
+what the stock one computes. While an observer is attached, it also hands over the queries and keys
+after position encoding, the values, the mask and the scale. Module hooks see what attention and the
+feed-forward network add to the residual stream. Knock-outs act in the same two places.
 
-Observers live only inside `observed`, which the caller enters under the model's lock: they hang on
-the network's own modules, never in a global, and come off in `finally`.
+`install` prepares a network once, when it is loaded. `observed` attaches a recorder for the passes
+that run inside its context; the caller holds the model's lock meanwhile. Observers are attributes
+of the network's own modules, never globals, and are always removed at the end of the context.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import nn
@@ -24,49 +24,16 @@ from transformers.masking_utils import sdpa_mask
 
 from engine.basics.errors import ModelLoadError
 from engine.network.attention_kernels import masked_attention, softcapped_attention
-from engine.network.sites import OBSERVER, Sites, find_sites, first_tensor
+from engine.network.sites import OBSERVER, Sites, find_sites
+from engine.network.tensors import first_tensor, probe_ids
 from engine.observe.edits import Edit, KnockOutAttention, KnockOutHead, KnockOutMlp
-from engine.observe.recording import Recording
+from engine.observe.recording import AttentionInputs, Recorder, Recording
 
 ATTENTION = "token_by_token"
 """The name under which transformers finds our attention function and its mask."""
 
 UNSUPPORTED = ("position_bias", "s_aux", "head_mask")
 """Arguments that change the scores in a way that a trace could not show."""
-
-
-class Recorder(Protocol):
-    """What takes the tensors of a pass. They are the network's own: copy, never write."""
-
-    def embedded(self, hidden: torch.Tensor) -> None:
-        """Take the input of the first block, `[1, T, D]`."""
-
-    def attention(self, layer: int, seen: AttentionInputs) -> None:
-        """Take what a layer's attention works on."""
-
-    def added(self, layer: int, part: str, output: torch.Tensor) -> None:
-        """Take what "attn_out" or "mlp_out" adds to the residual stream, `[1, T, D]`."""
-
-    def finished(self, hidden: torch.Tensor) -> None:
-        """Take the input of the final norm, `[1, T, D]`."""
-
-
-@dataclass(frozen=True, eq=False)
-class AttentionInputs:
-    """What the attention function of one layer is given."""
-
-    query: torch.Tensor
-    """`[1, H, T, K]`, after position encoding."""
-    key: torch.Tensor
-    """`[1, G, S, K]`, after position encoding."""
-    value: torch.Tensor
-    """`[1, G, S, K]`."""
-    mask: torch.Tensor | None
-    """True where a token may be read, `[1, 1, T, S]`; None means causal."""
-    scale: float
-    """Factor on `q·k`, usually `1/√K`."""
-    softcap: float | None
-    """`c` of `c·tanh(score/c)` (Gemma 2), or None."""
 
 
 def observing_attention(
@@ -237,9 +204,7 @@ def _adder(recorder: Recorder, layer: int, part: str, silent: bool) -> Callable[
 @torch.inference_mode()
 def _probe_logits(network: Any) -> torch.Tensor:
     """Return the logits of a few arbitrary tokens, to compare two ways of attending."""
-    ids = (
-        torch.arange(4, device=network.device)[None] % network.get_input_embeddings().num_embeddings
-    )
+    ids = probe_ids(network)
     logits: torch.Tensor = network(
         input_ids=ids, attention_mask=torch.ones_like(ids), use_cache=False
     ).logits

@@ -1,4 +1,4 @@
-"""The recorder of a trace: it copies the tensors of one pass into arrays.
+"""What the hooks hand over during a pass, and the recorder that copies it into arrays for a trace.
 
 Each kind of tensor goes into one array for all layers, made when the first layer shows its shape.
 So every number is copied exactly once and none of the network's own memory is kept alive.
@@ -6,20 +6,52 @@ So every number is copied exactly once and none of the network's own memory is k
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
-from engine.basics.arrays import Array
+from engine.basics.arrays import Array, Flags
 from engine.basics.errors import ModelLoadError
-
-if TYPE_CHECKING:
-    from engine.observe.hooks import AttentionInputs
+from engine.network.tensors import to_array
 
 TOLERANCE = 1e-4
 """How far the summed residual stream may be from the real one, relative to its largest number."""
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionInputs:
+    """What the attention function of one layer is given."""
+
+    query: torch.Tensor
+    """`[1, H, T, K]`, after position encoding."""
+    key: torch.Tensor
+    """`[1, G, S, K]`, after position encoding."""
+    value: torch.Tensor
+    """`[1, G, S, K]`."""
+    mask: torch.Tensor | None
+    """True where a token may be read, `[1, 1, T, S]`; None means causal."""
+    scale: float
+    """Factor on `q·k`, usually `1/√K`."""
+    softcap: float | None
+    """`c` of `c·tanh(score/c)` (Gemma 2), or None."""
+
+
+class Recorder(Protocol):
+    """What takes the tensors of a pass. They are the network's own: copy, never write."""
+
+    def embedded(self, hidden: torch.Tensor) -> None:
+        """Take the input of the first block, `[1, T, D]`."""
+
+    def attention(self, layer: int, seen: AttentionInputs) -> None:
+        """Take what a layer's attention works on."""
+
+    def added(self, layer: int, part: str, output: torch.Tensor) -> None:
+        """Take what "attn_out" or "mlp_out" adds to the residual stream, `[1, T, D]`."""
+
+    def finished(self, hidden: torch.Tensor) -> None:
+        """Take the input of the final norm, `[1, T, D]`."""
 
 
 class Recording:
@@ -29,13 +61,13 @@ class Recording:
         self.arrays: dict[str, Array] = {}
         self.scales = [1.0] * layers
         self.softcaps: list[float | None] = [None] * layers
-        self.masks: list[npt.NDArray[np.bool_]] = []
+        self.masks: list[Flags] = []
         self._layers = layers
-        self._mask_tensors: list[tuple[torch.Tensor | None, npt.NDArray[np.bool_]]] = []
+        self._mask_tensors: list[tuple[torch.Tensor | None, Flags]] = []
 
     def embedded(self, hidden: torch.Tensor) -> None:
         """Keep the input of the first block."""
-        self.arrays["embedded"] = _copy(_rows(hidden))
+        self.arrays["embedded"] = to_array(_rows(hidden))
 
     def attention(self, layer: int, seen: AttentionInputs) -> None:
         """Keep one layer's queries, keys and values, and what turns them into scores."""
@@ -59,7 +91,7 @@ class Recording:
         for attn_out, mlp_out in zip(self.arrays["attn_out"], self.arrays["mlp_out"], strict=True):
             total += attn_out
             total += mlp_out
-        real = _copy(_rows(hidden))
+        real = to_array(_rows(hidden))
         largest = max(1.0, float(np.abs(real).max()))
         # Half precision rounds each of the model's own sums.
         tolerance = TOLERANCE if hidden.dtype == torch.float32 else 0.05
@@ -83,7 +115,7 @@ class Recording:
             )
         torch.from_numpy(place).copy_(tensor)
 
-    def _mask(self, seen: AttentionInputs) -> npt.NDArray[np.bool_]:
+    def _mask(self, seen: AttentionInputs) -> Flags:
         """Return the mask as an array; layers that share a tensor share the array."""
         for tensor, known in self._mask_tensors:
             if tensor is seen.mask:
@@ -100,8 +132,3 @@ class Recording:
 def _rows(hidden: torch.Tensor) -> torch.Tensor:
     """Return `[1, T, D]`, or the `[T, D]` of families that flatten the batch (OPT), as `[T, D]`."""
     return hidden.reshape(-1, hidden.shape[-1])
-
-
-def _copy(tensor: torch.Tensor) -> Array:
-    """Copy a tensor into a float32 array."""
-    return np.array(tensor.float().cpu().numpy(), dtype=np.float32)

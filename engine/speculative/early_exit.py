@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from engine.basics.errors import EngineError
+from engine.network.architecture import decoder_layers_path
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
@@ -33,7 +34,7 @@ def early_exit(model: LanguageModel, layers: int) -> LanguageModel:
             f"An early exit must keep 1 to {most} layers, but {layers} was asked for."
         )
     network = model.network
-    names = _way_to_blocks(network, most)
+    names = decoder_layers_path(network).split(".")
     short = _copied(network, layers)
     module = short
     for name in names[:-1]:
@@ -49,14 +50,6 @@ def early_exit(model: LanguageModel, layers: int) -> LanguageModel:
         sites=replace(model.sites, layers=model.sites.layers[:layers]),
         architecture=replace(model.architecture, layers=layers),
     )
-
-
-def _way_to_blocks(network: Any, layers: int) -> list[str]:
-    """Return the names that lead from the network to its list of blocks."""
-    for name, module in network.named_modules():
-        if isinstance(module, nn.ModuleList) and len(module) == layers:
-            return list(name.split("."))
-    raise EngineError("This model's blocks were not found, so it can't be cut short.")
 
 
 def _copied(module: Any, layers: int) -> Any:

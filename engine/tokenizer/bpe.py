@@ -1,4 +1,4 @@
-"""Byte-pair encoding, step by step: how a word's symbols merge into its tokens.
+"""Byte-pair encoding step by step: how the symbols of a word merge into its tokens.
 
 The vocabulary of a BPE tokenizer is a list of merges in the order in which training found them. A
 word starts as single symbols; again and again the adjacent pair that stands earliest in the list
@@ -66,7 +66,7 @@ class BpeTable:
     """Whether a pre-token that is in the vocabulary as a whole skips the merges (Llama 3)."""
 
     def steps(self, symbols: Sequence[str]) -> list[MergeStep]:
-        """Merge symbols to the end, one pair a step.
+        """Merge symbols to the end, one pair per step.
 
         Source: `Word::merge_all` of Hugging Face tokenizers, whose order this is: the lowest rank
         first, and of equal ranks the leftmost.
@@ -122,6 +122,7 @@ def merge_steps(
 def _word_steps(
     table: BpeTable, tokens: list[Token], atoms: Container[int | None], written: bool
 ) -> MergeSteps:
+    """Write out the merges of one pre-token, from the tokens that it became."""
     # The symbols are read off the result: merging only ever joins, so the characters of the
     # tokens' pieces are what it began with.
     symbols: list[str] = []

@@ -1,9 +1,9 @@
-"""Chat template: turns become one text, and it is known which control tokens the template wrote.
+"""The chat template of a model: turns as one text, where a user's words stand in it, forged turns.
 
 A template is a small program that comes with the model. It writes control tokens around each turn
 (`<|im_start|>user`). If a user types such a token, the rendered text alone cannot tell the two
-apart. So the typed ones are broken up before rendering; what is whole afterwards is the template's
-own.
+apart. So `render_broken` breaks the typed ones up before it renders: what is whole afterwards was
+written by the template. A forged turn is the attack that this prevents.
 """
 
 from __future__ import annotations
@@ -84,6 +84,38 @@ class ChatTemplate:
                 }
             )
         return self.render(broken), breaker
+
+    def user_span(self, content: str) -> tuple[int, int]:
+        """Return where a user's words stand in the rendered text of that one turn, `(start, end)`.
+
+        All around them is the template's own. A template that trims a turn trims the span too.
+
+        Raises:
+            EngineError: As `render`.
+        """
+        probe = "\ue000"
+        before, _, after = self.render([{"role": "user", "content": probe}]).partition(probe)
+        whole = self.render([{"role": "user", "content": content}])
+        return len(before), len(whole) - len(after)
+
+    def forged_turn(self, words: str, order: str) -> str | None:
+        """Return a user's words that close their own turn and open a system turn with `order`.
+
+        Typed by a user and read as control tokens, they pass for a turn that the operator wrote.
+
+        Returns:
+            The text, or None where the template allows no system turn there.
+        """
+        first, second = "\ue000", "\ue001"
+        try:
+            text = self.render(
+                [{"role": "user", "content": first}, {"role": "system", "content": second}]
+            )
+        except EngineError:
+            return None
+        _, found, rest = text.partition(first)
+        between, closed, _ = rest.partition(second)
+        return f"{words}{between}{order}" if found and closed else None
 
 
 def _any_of(texts: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Detokenizer: token ids become text again, one at a time, never with half a character.
+"""The detokenizer for a growing sequence: text as soon as its bytes are complete, token by token.
 
 A token is a run of bytes and can end in the middle of a character. The decoder gives text as soon
 as its bytes are complete, holds back what may still become a character, and turns bytes that can

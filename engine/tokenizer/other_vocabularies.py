@@ -1,4 +1,4 @@
-"""Other vocabularies: how other models' tokenizers cut the same text.
+"""The vocabularies of other models, to compare how they cut the same text.
 
 Each is a real one, read from files that two packages carry inside their wheels: `mistral-common`
 (Mistral's own) and `bpe-openai` (OpenAI's). Nothing is fetched at run time. Byte-level BPE runs in
@@ -56,21 +56,37 @@ class VocabularyFacts(Result):
 
 OTHERS: tuple[VocabularyFacts, ...] = (
     VocabularyFacts(
-        *("mistral-v1", "Mistral 7B", "SentencePiece BPE", 32_000),
-        *("mistral_common", "tokenizer.model.v1"),
+        key="mistral-v1",
+        name="Mistral 7B",
+        family="SentencePiece BPE",
+        size=32_000,
+        package="mistral_common",
+        file="tokenizer.model.v1",
     ),
     VocabularyFacts(
-        *("cl100k", "GPT-4 (cl100k)", "byte-level BPE", 100_277),
-        *("bpe_openai", "cl100k_base.tiktoken.gz"),
+        key="cl100k",
+        name="GPT-4 (cl100k)",
+        family="byte-level BPE",
+        size=100_277,
+        package="bpe_openai",
+        file="cl100k_base.tiktoken.gz",
         sha256="223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
     ),
     VocabularyFacts(
-        *("tekken", "Mistral NeMo (Tekken)", "byte-level BPE", 131_072),
-        *("mistral_common", "tekken_240911.json"),
+        key="tekken",
+        name="Mistral NeMo (Tekken)",
+        family="byte-level BPE",
+        size=131_072,
+        package="mistral_common",
+        file="tekken_240911.json",
     ),
     VocabularyFacts(
-        *("o200k", "GPT-4o (o200k)", "byte-level BPE", 200_019),
-        *("bpe_openai", "o200k_base.tiktoken.gz"),
+        key="o200k",
+        name="GPT-4o (o200k)",
+        family="byte-level BPE",
+        size=200_019,
+        package="bpe_openai",
+        file="o200k_base.tiktoken.gz",
         sha256="446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
     ),
 )
@@ -150,6 +166,7 @@ def _cuts_of(tokens: Sequence[Token]) -> frozenset[int]:
 
 
 def _file_of(facts: VocabularyFacts) -> bytes:
+    """Read a vocabulary's file out of the installed package that carries it."""
     # Found and not imported: the packages' own code takes seconds to import and is not needed.
     spec = find_spec(facts.package)
     if spec is None or not spec.submodule_search_locations:
@@ -158,7 +175,7 @@ def _file_of(facts: VocabularyFacts) -> bytes:
 
 
 def _published_ranks(facts: VocabularyFacts) -> dict[bytes, int]:
-    """Read a file of OpenAI's form: a token in base64 and its rank, which is its id, in a line."""
+    """Read a file of OpenAI's form: a token in base64 and its rank, which is its id, per line."""
     data = gzip.decompress(_file_of(facts))
     if hashlib.sha256(data).hexdigest() != facts.sha256:
         raise EngineError(
@@ -201,6 +218,7 @@ def _tekken(data: bytes, size: int) -> Callable[[str], list[tuple[int, str, byte
 
 
 def _sentencepiece(data: bytes) -> Callable[[str], list[tuple[int, str, bytes]]]:
+    """Return the cut of a SentencePiece model file."""
     import sentencepiece
 
     processor = sentencepiece.SentencePieceProcessor(model_proto=data)

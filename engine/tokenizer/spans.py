@@ -1,4 +1,4 @@
-"""Tokens and the characters that they come from."""
+"""Tokens, and the span of characters in the text that each one comes from."""
 
 from __future__ import annotations
 

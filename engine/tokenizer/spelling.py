@@ -1,9 +1,9 @@
-"""Pieces: the ways in which vocabularies write text, and how a piece becomes bytes again.
+"""How a vocabulary writes text in its pieces, and how a piece becomes bytes again.
 
 Two spellings cover today's decoders. *Byte-level* (GPT-2, Llama 3, Qwen, SmolLM) writes each byte
 as one printable character: a space is `Ġ`, `é` is `Ã©`. *Metaspace* (SentencePiece: Llama 2, Gemma,
 Mistral, Phi-3) writes characters as they are, a space as `▁`, and bytes that have no piece as
-`<0xE2>`. Both are read from the tokenizer's own settings, never from a model's name.
+`<0xE2>`. Which one it is, is read from the tokenizer's own settings, never from a model's name.
 """
 
 from __future__ import annotations
@@ -14,25 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers
 from tokenizers import Tokenizer as Backend
-
-from engine.basics.errors import EngineError
-
-# GGUF names of pre-tokenizers that take every digit alone before the GPT-2 pattern (llama.cpp,
-# `llm_tokenizer_bpe`), and of the GPT-2 pattern by itself.
-_DIGITS_THEN_GPT2 = frozenset(
-    {
-        "smollm",
-        "starcoder",
-        "refact",
-        "command-r",
-        "codeshell",
-        "exaone",
-        "minerva-7b",
-    }
-)
-_GPT2 = frozenset({"gpt-2", "phi-2", "jina-es", "jina-de", "mpt", "olmo", "jais", "trillion"})
 
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _METASPACE = "▁"
@@ -82,6 +64,7 @@ class Spelling:
 
 
 def _from_byte_symbols(piece: str) -> bytes:
+    """Return the bytes that a piece of a byte-level vocabulary spells."""
     try:
         return bytes(map(_BYTE_OF_SYMBOL.__getitem__, piece))
     except KeyError:  # a piece that was never written in byte symbols
@@ -107,6 +90,7 @@ def read_spelling(backend: Backend) -> Spelling:
 def _read_lead(
     normalizer: list[dict[str, Any]], pre_tokenizer: list[dict[str, Any]]
 ) -> tuple[Literal["never", "first", "always"], bool]:
+    """Return where the tokenizer puts its own space, and whether one in the text stands for it."""
     if any(part.get("type") == "Prepend" for part in normalizer):
         return "always", False
     for part in pre_tokenizer:
@@ -133,91 +117,3 @@ def _parts(component: Any) -> list[dict[str, Any]]:
         else:
             waiting = [*inner, *waiting]
     return parts
-
-
-def digits_then_bytes() -> Any:
-    """Return the pre-tokenizer of SmolLM: every digit alone, then GPT-2's byte-level pattern."""
-    digits = pre_tokenizers.Digits(individual_digits=True)
-    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
-    return pre_tokenizers.Sequence([digits, byte_level])
-
-
-def repair_pre_tokenizer(backend: Backend, kind: str) -> None:
-    r"""Give a tokenizer that was built from a GGUF file the pre-tokenizer that the file names.
-
-    What transformers builds leaves out the split of digits, so `"\n\n1."` is cut differently from
-    the training text and the distribution after it is wrong.
-
-    Args:
-        backend: The tokenizer, changed in place.
-        kind: The file's `tokenizer.ggml.pre`. Kinds that transformers gets right are left alone.
-    """
-    if kind in _DIGITS_THEN_GPT2:
-        backend.pre_tokenizer = digits_then_bytes()
-    elif kind in _GPT2:
-        backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
-
-
-def missing_bytes(backend: Backend) -> frozenset[int]:
-    """Return the bytes that a byte-level vocabulary has no symbol for."""
-    known = backend.token_to_id
-    return frozenset(b for b, symbol in enumerate(BYTE_SYMBOLS) if known(symbol) is None)
-
-
-def reading(
-    backend: Backend, *, control_ids: frozenset[int], parse_special: bool, breaker: str = ""
-) -> Backend:
-    """Return a twin of a tokenizer that reads control-token text one way, and only that way.
-
-    The twin shares the model, so it costs nothing. It adds no tokens of its own (no BOS), neither
-    cuts nor pads, and nobody sets a flag on it later, so threads can share it.
-
-    Args:
-        backend: The tokenizer. It is not changed.
-        control_ids: Added tokens that are plain text when `parse_special` is false.
-        parse_special: Whether control-token text becomes control tokens.
-        breaker: A character that is taken out after control tokens were looked for, and before
-            anything else happens: it keeps the text around it from being read as one.
-
-    Raises:
-        EngineError: The added tokens would not keep their ids.
-    """
-    twin = Backend(backend.model)
-    twin.normalizer = backend.normalizer
-    twin.pre_tokenizer = backend.pre_tokenizer
-    if breaker:
-        rest = [backend.normalizer] if backend.normalizer is not None else []
-        twin.normalizer = normalizers.Sequence([normalizers.Replace(breaker, ""), *rest])
-    added = sorted(backend.get_added_tokens_decoder().items())
-    for token_id, token in added:
-        # Whether a token is "special" decides here, and only here, how its text is read; a
-        # "normalized" one would be looked for after the breaker is gone.
-        control = token_id in control_ids
-        twin_token = AddedToken(
-            token.content,
-            single_word=token.single_word,
-            lstrip=token.lstrip,
-            rstrip=token.rstrip,
-            normalized=token.normalized and not (breaker and control),
-            special=control,
-        )
-        twin.add_tokens([twin_token])
-    if sorted(twin.get_added_tokens_decoder()) != [token_id for token_id, _ in added]:
-        raise EngineError("This tokenizer numbers its added tokens in a way that cannot be kept.")
-    twin.encode_special_tokens = not parse_special
-    _keep_missing_bytes_apart(twin)
-    return twin
-
-
-def _keep_missing_bytes_apart(backend: Backend) -> None:
-    r"""Keep the neighbours of a byte that the vocabulary lacks from merging across the gap.
-
-    The BPE of `tokenizers` drops such a byte first and merges afterwards, so `.\x04.` would become
-    the single token `..` with a span that is off by one. llama.cpp keeps the two apart.
-    """
-    if read_spelling(backend).kind != "byte-level" or backend.pre_tokenizer is None:
-        return
-    if missing := missing_bytes(backend):
-        gaps = "".join(rf"\x{{{ord(BYTE_SYMBOLS[byte]):X}}}" for byte in sorted(missing))
-        gap = pre_tokenizers.Split(Regex(f"[{gaps}]"), "isolated")
-        backend.pre_tokenizer = pre_tokenizers.Sequence([backend.pre_tokenizer, gap])

@@ -1,8 +1,8 @@
-"""Tokenizer: text becomes numbers, and numbers become text again.
+"""The tokenizer of a model: text to tokens, chat turns to tokens, the steps of byte-pair encoding.
 
-What this module promises: every token says which bytes it carries and which characters of the text
-it comes from; control-token text that a user types stays text unless asked otherwise; whatever the
-vocabulary cannot represent is reported instead of vanishing; and decoding gives back the text.
+Each token says which bytes it carries and which characters of the text it comes from. Control-token
+text that a user types stays text unless asked otherwise. What the vocabulary cannot represent is
+reported instead of vanishing. Decoding, in the base class `Vocabulary`, gives back the text.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from typing import Any
 from tokenizers import Tokenizer as Backend
 
 from engine.basics.errors import EngineError
+from engine.tokenizer.backend import reading
 from engine.tokenizer.bpe import BpeTable, MergeSteps, merge_steps, read_table
 from engine.tokenizer.chat import ChatTemplate, Message
-from engine.tokenizer.coverage import Coverage
 from engine.tokenizer.spans import Token, moved, spans_of, without_holes, without_surrogates
-from engine.tokenizer.spelling import reading, repair_pre_tokenizer
-from engine.tokenizer.vocabulary import Vocabulary
+from engine.tokenizer.vocabulary import Coverage, Vocabulary
 
-__all__ = ["Token", "Tokenizer", "repair_pre_tokenizer"]
+__all__ = ["Token", "Tokenizer"]
 
 
 class Tokenizer(Vocabulary):
@@ -93,6 +92,11 @@ class Tokenizer(Vocabulary):
             tokens = bos + tokens
         return tokens
 
+    def ids(self, text: str, *, parse_special: bool = False, add_bos: bool = False) -> list[int]:
+        """Return the ids of `encode`."""
+        tokens = self.encode(text, parse_special=parse_special, add_bos=add_bos)
+        return [token.id for token in tokens]
+
     def _encode(
         self, backend: Backend, text: str, breaker: str = ""
     ) -> tuple[list[Token], list[int | None]]:
@@ -137,6 +141,7 @@ class Tokenizer(Vocabulary):
 
     @cached_property
     def _coverage(self) -> Coverage:
+        """What the vocabulary can represent, as plain text is read."""
         return Coverage(self._plain, self._spelling)
 
     def merges(self, text: str, *, only: int | None = None) -> list[MergeSteps]:
@@ -159,6 +164,7 @@ class Tokenizer(Vocabulary):
 
     @cached_property
     def _bpe(self) -> BpeTable | None:
+        """The list of merges; None if the tokenizer has none."""
         return read_table(self._source)
 
     @cached_property
@@ -230,10 +236,7 @@ class Tokenizer(Vocabulary):
         Raises:
             EngineError: As `chat_text`.
         """
-        probe = "\ue000"
-        before, _, after = self.chat_text([{"role": "user", "content": probe}]).partition(probe)
-        whole = self.chat_text([{"role": "user", "content": content}])
-        return len(before), len(whole) - len(after)
+        return self._template.user_span(content)
 
     def forged_turn(self, words: str, order: str) -> str | None:
         """Return a user's words that close their own turn and open a system turn with `order`.
@@ -246,19 +249,11 @@ class Tokenizer(Vocabulary):
         Raises:
             EngineError: The model has no chat template.
         """
-        first, second = "\ue000", "\ue001"
-        turns = [{"role": "user", "content": first}, {"role": "system", "content": second}]
-        template = self._template
-        try:
-            text = template.render(turns)
-        except EngineError:
-            return None
-        _, found, rest = text.partition(first)
-        between, closed, _ = rest.partition(second)
-        return f"{words}{between}{order}" if found and closed else None
+        return self._template.forged_turn(words, order)
 
     @property
     def _template(self) -> ChatTemplate:
+        """The chat template, or an EngineError where there is none."""
         if self._chat is None:
             raise EngineError("This model has no chat template. Give it plain text to continue.")
         return self._chat

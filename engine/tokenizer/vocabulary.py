@@ -1,4 +1,4 @@
-"""Vocabulary: what each token id stands for, and ids read back as text."""
+"""The vocabulary of a model: what each token id stands for, ids as text, characters without ids."""
 
 from __future__ import annotations
 
@@ -9,14 +9,23 @@ from typing import Self
 from tokenizers import Tokenizer as Backend
 
 from engine.basics.errors import EngineError
+from engine.tokenizer.backend import missing_bytes
 from engine.tokenizer.detokenizer import IncrementalDecoder
-from engine.tokenizer.spelling import read_spelling
+from engine.tokenizer.spelling import Spelling, read_spelling
 
 # Tokens that end a turn or a text, by the names that models give them.
 _END_TOKENS = frozenset(
     {
-        *("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>"),
-        *("<|end|>", "<end_of_turn>", "<eos>", "</s>", "<|return|>"),
+        "<|im_end|>",
+        "<|endoftext|>",
+        "<|eot_id|>",
+        "<|eom_id|>",
+        "<|end_of_text|>",
+        "<|end|>",
+        "<end_of_turn>",
+        "<eos>",
+        "</s>",
+        "<|return|>",
     }
 )
 
@@ -147,3 +156,35 @@ class Vocabulary:
             data, lead = self._emit(token_id, lead, skip_special=skip_special)
             parts.append(data)
         return b"".join(parts).decode("utf-8", "replace")
+
+
+class Coverage:
+    """Which characters of a text a vocabulary cannot represent."""
+
+    def __init__(self, backend: Backend, spelling: Spelling) -> None:
+        """Read it from a backend that takes control-token text as plain text."""
+        self._backend = backend
+        self._spelling = spelling
+        self._missing = missing_bytes(backend)
+        self._characters = frozenset(p for p in backend.get_vocab() if len(p) == 1)
+        unknown = getattr(backend.model, "unk_token", None)
+        self.unknown_id: int | None = backend.token_to_id(unknown) if unknown else None
+        """The token that stands for whatever has none."""
+
+    def gaps(self, text: str) -> list[tuple[str, int]]:
+        """Return each character that does not survive encoding, with its index in the text."""
+        lost = {char for char in set(text) if not self._holds(char)}
+        return [(char, i) for i, char in enumerate(text) if char in lost] if lost else []
+
+    def _holds(self, char: str) -> bool:
+        """Say whether one character survives encoding."""
+        if "\ud800" <= char <= "\udfff":
+            return False
+        if self._spelling.kind == "byte-level":
+            return self._missing.isdisjoint(char.encode())
+        if self._spelling.kind == "metaspace" and char in " ▁":
+            return char == " "
+        if char in self._characters:
+            return True
+        ids = self._backend.encode(char, add_special_tokens=False).ids
+        return bool(ids) and self.unknown_id not in ids

@@ -18,7 +18,7 @@ import torch
 from engine.basics.arrays import Array, frozen
 from engine.basics.errors import EngineError
 from engine.basics.results import Result
-from engine.tracing import replay
+from engine.network.tensors import to_array
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -106,4 +106,4 @@ def _run(model: LanguageModel, norm: Any, vectors: npt.NDArray[Any]) -> npt.NDAr
     table = model.network.get_input_embeddings().weight
     with model.lock, torch.inference_mode():
         given = torch.tensor(vectors, device=table.device, dtype=table.dtype)
-        return replay.to_array(norm(given)).astype(np.float64)
+        return to_array(norm(given)).astype(np.float64)

@@ -13,13 +13,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from torch import nn
 
 from engine.basics.results import Result
-from engine.network.sites import LayerSites, first_tensor, is_matrix
-from engine.observe.hooks import AttentionInputs, observe
+from engine.network.architecture import is_matrix
+from engine.network.sites import LayerSites
+from engine.network.tensors import first_tensor, to_array
+from engine.observe.hooks import observe
+from engine.observe.recording import AttentionInputs
 
 if TYPE_CHECKING:
     from engine.basics.arrays import Array
@@ -117,13 +119,6 @@ def run_unrotated(model: LanguageModel, layer: int, hidden: Array) -> tuple[Arra
         _pass(model, stream.shape[1], logits_to_keep=1)
     assert taken.inputs is not None, "the block calls its attention"
     return to_array(taken.inputs.query[0]), to_array(taken.inputs.key[0])
-
-
-def to_array(tensor: torch.Tensor) -> Array:
-    """Copy a tensor into a read-only float32 array."""
-    array = np.array(tensor.detach().float().cpu().numpy(), dtype=np.float32, order="C", copy=True)
-    array.flags.writeable = False
-    return array
 
 
 class _TakeAttention:

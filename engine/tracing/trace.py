@@ -22,6 +22,7 @@ from engine.basics.arrays import Array, frozen
 from engine.basics.attention_scores import attention_pattern, attention_scores
 from engine.basics.errors import check_index, checked_prompt
 from engine.basics.results import Result
+from engine.network.tensors import to_array
 from engine.observe.edits import Edit, PositionOff, ReplaceEmbedding, check_edits
 from engine.observe.hooks import observed
 from engine.observe.recording import Recording
@@ -234,7 +235,7 @@ def trace(model: LanguageModel, ids: Sequence[int], *, edits: Iterable[Edit] = (
     recording = Recording(model.architecture.layers)
     with model.lock, torch.inference_mode(), observed(model.sites, recording, checked_edits):
         output = model.network(**_inputs(model, checked_ids, checked_edits))
-        logits = replay.to_array(output.logits[0, -1])
+        logits = to_array(output.logits[0, -1])
     return Trace(
         ids=checked_ids,
         architecture=model.architecture,

@@ -19,7 +19,7 @@ from torch import nn
 
 from engine.basics.errors import EngineError
 from engine.basics.results import Result
-from engine.network.sites import first_tensor
+from engine.network.tensors import first_tensor
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel

@@ -36,7 +36,7 @@ def show(live: Live, scores: HeadScores) -> None:
     _replacement(live)
     edits = _read(live, text)
     if edits:
-        from engine.observe.edit_codes import write_edits
+        from engine.observe.edits import write_edits
 
         pieces = [token.data for token in live.tokens]
         bytes_of = live.model.tokenizer.bytes_of
@@ -71,7 +71,7 @@ def task(live: Live, *, part: str, bits: float, text: str) -> Task:
         bits: the KL divergence that is to be reached.
         text: what to do, as Markdown.
     """
-    from engine.observe.edit_codes import read_edits
+    from engine.observe.edits import read_edits
 
     codes = check.text(keys.EDITS)
     edits, _ = read_edits(codes, live.model.architecture, len(live.ids))
@@ -166,7 +166,7 @@ def _replacement(live: Live) -> None:
 
 def _read(live: Live, text: str) -> tuple[Edit, ...]:
     """Return the edits of the text, and say what can't be read."""
-    from engine.observe.edit_codes import read_edits
+    from engine.observe.edits import read_edits
 
     edits, problems = read_edits(text, live.model.architecture, len(live.ids))
     for problem in problems:

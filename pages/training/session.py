@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.link import keys, widgets
-from engine.model.training_slot import TrainingSlot
+from engine.model.fair_lock import FairLock
 from pages.frame.loading import model_in_use
 
 if TYPE_CHECKING:
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 @st.cache_resource(show_spinner=False)
-def slot() -> TrainingSlot:
+def slot() -> FairLock:
     """Return the one seat of this process."""
-    return TrainingSlot()
+    return FairLock()
 
 
 @contextlib.contextmanager
 def turn() -> Iterator[None]:
     """Wait in the queue, saying so, and hold the seat; Stop or a closed tab leaves it."""
     seat, note = slot(), st.empty()
-    with seat.ticket() as ticket:
-        while before := seat.ahead(ticket):
+    with seat.place() as place:
+        while before := seat.ahead(place):
             others = "session trains" if before == 1 else "sessions train"
             note.info(f"{before} other {others} on this computer. Yours starts after that.")
             time.sleep(0.3)

@@ -18,7 +18,6 @@ NO_RESULTS = {
     "engine.tokenizer.chat",
     "engine.tokenizer.spelling",
     "engine.model.sources",
-    "engine.model.training_slot",
 }
 """Modules whose dataclasses stay inside the engine or are given to it."""
 INTERNAL = {"BpeTable", "Recipe"}

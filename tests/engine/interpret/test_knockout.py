@@ -10,7 +10,7 @@ from engine.basics.distribution import softmax
 from engine.basics.errors import EngineError
 from engine.interpret import knockout
 from engine.observe import edits
-from engine.observe.edit_codes import MOST, read_edits, write_edits
+from engine.observe.edits import MOST_EDITS, read_edits, write_edits
 from engine.tracing.trace import trace
 from tests.near import assert_best
 from tests.tiny import FAMILIES, tiny_model
@@ -130,9 +130,9 @@ def test_what_can_not_be_read_is_left_out_and_said(text, sentence):
 
 def test_separators_alone_are_no_edits_and_too_many_edits_are_said():
     assert read_edits(" , ,", ARCHITECTURE, 8) == ((), [])
-    found, problems = read_edits("p," * (MOST + 1), ARCHITECTURE, 8)
+    found, problems = read_edits("p," * (MOST_EDITS + 1), ARCHITECTURE, 8)
     assert found == (edits.PositionOff(),)
-    assert problems == [f"{MOST + 1} edits are more than {MOST}; the rest is left out."]
+    assert problems == [f"{MOST_EDITS + 1} edits are more than {MOST_EDITS}; the rest is left out."]
 
 
 @settings(max_examples=200)

@@ -30,7 +30,7 @@ def test_waiters_are_served_in_the_order_in_which_they_came():
         thread = threading.Thread(target=work, args=(number,))
         thread.start()
         threads.append(thread)
-        wait_until(lambda n=number: len(lock._waiting) == n + 1)
+        wait_until(lambda n=number: len(lock._queue) == n + 2)
     lock.release()
     for thread in threads:
         thread.join(5)
@@ -48,7 +48,7 @@ def test_two_loops_take_turns():
             with lock:
                 order.append(name)
                 # Hold the lock until the other one waits, as a model's step of 70 ms would.
-                wait_until(lambda: lock._waiting or order.count("a") + order.count("b") > 36)
+                wait_until(lambda: len(lock._queue) > 1 or order.count("a") + order.count("b") > 36)
 
     threads = [threading.Thread(target=loop, args=(name,)) for name in "ab"]
     for thread in threads:
@@ -86,4 +86,19 @@ def test_an_interrupted_waiter_passes_the_lock_on(monkeypatch, given):
     with pytest.raises(KeyboardInterrupt):
         lock.acquire()
     assert lock.locked() is not given
-    assert not lock._waiting
+    assert len(lock._queue) == (0 if given else 1)
+
+
+def test_the_queue_is_first_come_first_served_and_leaving_works_from_every_place():
+    lock = FairLock()
+    with lock.place() as first:
+        with lock.place() as second, lock.place() as third:
+            assert [lock.ahead(one) for one in (first, second, third)] == [0, 1, 2]
+        with lock.place() as fourth:
+            assert lock.ahead(fourth) == 1
+        with pytest.raises(RuntimeError), lock.place():
+            raise RuntimeError("closed in the middle")
+        assert lock.ahead(first) == 0
+    with lock.place() as alone:
+        assert lock.ahead(alone) == 0
+    assert not lock.locked()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
 from engine.basics.errors import EngineError
-from engine.tokenizer.spelling import reading
+from engine.tokenizer.backend import reading
 from engine.tokenizer.tokenizer import Tokenizer
 from tests.engine.tokenizers_of_families import ALL, METASPACE, family
 from tests.tiny import tiny_backend, tiny_tokenizer

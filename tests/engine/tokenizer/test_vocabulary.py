@@ -9,7 +9,8 @@ from tokenizers import Tokenizer as Backend
 from tokenizers import models, pre_tokenizers
 
 from engine.basics.errors import EngineError
-from engine.tokenizer.spelling import BYTE_SYMBOLS, repair_pre_tokenizer
+from engine.tokenizer.gguf_pre_tokenizer import repair_pre_tokenizer
+from engine.tokenizer.spelling import BYTE_SYMBOLS
 from engine.tokenizer.tokenizer import Tokenizer
 from tests.engine.tokenizers_of_families import ALL, BYTE_LEVEL, MISSING, family
 

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from engine.basics.errors import EngineError
-from engine.model.training_slot import TrainingSlot
 from engine.training.preference import prefer, preference_loss
 from engine.training.sentence import Fact, learn, token_losses
 from engine.training.tail import BYTES_A_NUMBER, Tail, learned
@@ -182,17 +181,3 @@ def test_what_cannot_be_learned_is_said(tiny_model, change, said):
 def test_a_text_of_one_token_has_no_loss(tiny_model):
     with pytest.raises(EngineError, match="has 1"):
         token_losses(tiny_model("llama"), [5])
-
-
-def test_the_queue_is_first_come_first_served_and_leaving_works_from_every_place():
-    slot = TrainingSlot()
-    with slot.ticket() as first:
-        with slot.ticket() as second, slot.ticket() as third:
-            assert [slot.ahead(one) for one in (first, second, third)] == [0, 1, 2]
-        with slot.ticket() as fourth:
-            assert slot.ahead(fourth) == 1
-        with pytest.raises(RuntimeError), slot.ticket():
-            raise RuntimeError("closed in the middle")
-        assert slot.ahead(first) == 0
-    with slot.ticket() as alone:
-        assert slot.ahead(alone) == 0
