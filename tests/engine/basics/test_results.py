@@ -13,7 +13,7 @@ from tests.sources import sources
 
 NO_RESULTS = {
     "engine.observe.edits",  # short values that people write themselves
-    "engine.observe.hooks",
+    "engine.observe.recording",
     "engine.network.sites",
     "engine.tokenizer.chat",
     "engine.tokenizer.spelling",
