@@ -29,7 +29,7 @@ PIP := $(PY) -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --no-compile --requirement
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run test lint pytest bench format readme clean
+.PHONY: help run test check lint pytest bench format readme clean
 
 help: ## List the commands
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /  make \1 @/' | column -t -s '@'
@@ -38,6 +38,15 @@ run: $(APP) ## Start the app (HOST=0.0.0.0 to serve a class, PORT=8600 for a por
 	@$(PY) scripts/run.py --host "$(HOST)" $(if $(PORT),--port $(PORT))
 
 test: lint pytest ## Check style and types, then run all tests
+
+# Both halves at once: types are one process's work, and so are the tests.
+check: $(DEV) ## Check style, types, rules, and engine and components on tiny models, in a minute
+	$(MAKE) --no-print-directory --jobs 2 lint quick
+
+.PHONY: quick
+quick: $(DEV)
+	OMP_NUM_THREADS=1 $(PY) -m pytest -q -m "not real and not slow" tests/engine tests/components \
+		tests/test_*.py $(ARGS)
 
 lint: $(DEV) ## Check style and types only
 	$(PY) -m ruff check .

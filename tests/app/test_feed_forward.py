@@ -36,7 +36,10 @@ def page(open_app):
 @pytest.mark.parametrize("block", VIEWS)
 def test_every_view_runs_on_one_token(open_app, block):
     at = open_app("feed_forward", prompt="a", block=block)
-    assert not at.exception
+    assert at.segmented_control(key="block").value == block
+    taken = block == "Take a part away"
+    assert ("sweep" in {button.key for button in at.button}) == taken
+    assert bool(at.get("plotly_chart")) != taken
 
 
 def test_every_box_of_the_block_opens_to_its_numbers(page):
@@ -71,7 +74,7 @@ def test_the_lens_ends_in_the_models_own_answer(page):
     followed = at.selectbox(key="answer_token")
     assert followed.index == 0
     last = figure["data"][0]["text"][-1][-1]
-    assert followed.options[0].split(" (")[0][:5] in last.replace("&#", "") or last
+    assert followed.options[0].startswith(f"{last} (")
     assert "the model's own score is" in words(at)
 
 

@@ -1,6 +1,7 @@
 """The stage list: unique names, chips with this prompt's facts, and the order of the work."""
 
 from components.shell.stages import STAGES, Facts, following, sections, stage
+from tests.sources import ROOT
 
 FACTS = Facts(
     tokens=6,
@@ -19,6 +20,7 @@ def test_keys_urls_and_titles_are_unique():
     for field in ("key", "url", "title", "page"):
         values = [getattr(entry, field) for entry in STAGES]
         assert len(set(values)) == len(values)
+    assert [entry.key for entry in STAGES if not (ROOT / entry.page).is_file()] == []
 
 
 def test_chips_say_this_prompts_facts():

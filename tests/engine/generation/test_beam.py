@@ -85,6 +85,7 @@ def test_sequences_and_scores_are_those_of_transformers(tiny_model, width, penal
     assert_same(tiny_model("llama"), PROMPT, width, 8, penalty)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", [-1.0, 0.0, 1.0, 2.0])
 @pytest.mark.parametrize("width", [2, 3, 5])
 @pytest.mark.parametrize("count", [1, 3])

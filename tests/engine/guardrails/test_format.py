@@ -59,6 +59,7 @@ def test_every_date_of_the_grammar_is_one():
     assert not format.date().parses("20240228")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wanted",
     [format.yes_or_no(), format.date(), format.json_object(['a "b"'], 3)],

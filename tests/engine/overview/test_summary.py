@@ -156,6 +156,7 @@ def test_facts_survive_json(passed):
         Overview.from_json({**facts.to_json(), "prompt_tokens": "six"})
 
 
+@pytest.mark.slow
 def test_reading_a_recording_loads_no_torch():
     code = (
         "import sys, components.overview.recorded as r; r.recorded_run();"

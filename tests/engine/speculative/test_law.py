@@ -108,6 +108,7 @@ SETTINGS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("kind", ["model", "lookup"])
 def test_three_tokens_have_the_exact_law(monkeypatch, settings, kind):
@@ -135,6 +136,7 @@ def test_a_law_that_cannot_be_is_noticed():
     assert compared({(1,): 50, (3,): 50}, law).p_value == 0
 
 
+@pytest.mark.slow
 def test_texts_of_a_model_are_counted_beside_their_law(tiny_model):
     model = replace(tiny_model("llama"), stop_ids=frozenset())
     ids = ids_of(model, "The cat")

@@ -68,6 +68,7 @@ def test_the_budget_is_met_exactly(tiny_model, budget):
     assert all(part.stop_reason is None for part in rounds[:-1])
 
 
+@pytest.mark.slow
 def test_nothing_follows_an_end_token(tiny_model):
     model = tiny_model("llama")
     settings = SamplingSettings(temperature=1.5, logit_bias={END: 4.0})

@@ -52,6 +52,7 @@ def _openai(library, name):
     return encoding.encode_ordinary, encoding.n_vocab
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS)
 def test_ids_are_those_of_the_makers_library(loaded, own_libraries, key):
     encode, size = own_libraries[key]

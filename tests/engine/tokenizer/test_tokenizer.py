@@ -219,7 +219,7 @@ def test_the_default_vocabulary_lacks_21_bytes(real_model):
 def test_ids_that_share_their_text_or_have_none(real_model):
     tokenizer = real_model.tokenizer
     texts = [tokenizer.decode([i]) for i in range(tokenizer.vocabulary)]
-    assert texts.count("\ufffd") == 265  # craft.md's count: text alone never names a token
+    assert texts.count("\ufffd") == 265  # so text alone never names a token
 
 
 @pytest.mark.real

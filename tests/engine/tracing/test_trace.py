@@ -13,6 +13,7 @@ import torch
 import transformers
 
 from engine.basics.errors import EngineError
+from engine.interpret.lens import lens
 from engine.model.model import LanguageModel
 from engine.network.few_rows import use_stock_linear
 from engine.tracing.trace import trace
@@ -167,6 +168,29 @@ def test_two_traces_are_bit_for_bit_the_same(traced, pair):
         np.testing.assert_array_equal(getattr(again, name), getattr(traced, name))
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_network_in_bfloat16_is_shown_in_float32(family):
+    """Against the same rounded weights in float32: bfloat16 keeps 8 bits of every number."""
+    network = tiny_network(family).to(torch.bfloat16)
+    exact = copy.deepcopy(network).float()
+    model = LanguageModel.wrap(network, tiny_tokenizer(), name="half")
+    assert next(model.network.parameters()).dtype == torch.bfloat16
+    with torch.inference_mode():
+        expected_TV = exact(input_ids=torch.tensor([IDS])).logits[0].numpy()
+    last = hooked(exact, IDS, {"last": blocks_of(exact)[-1]})["last"]
+    traced = trace(model, IDS)
+    for name in ("embedded", "attn_out", "mlp_out", "q", "k", "v", "logits"):
+        assert getattr(traced, name).dtype == np.float32
+    for found, expected in (
+        (traced.logits, expected_TV[-1]),
+        (traced.logits_at(3), expected_TV[3]),
+        (lens(traced, traced.architecture.layers, -1, top=384).logits, -np.sort(-expected_TV[-1])),
+        (traced.resid_post[-1], last),
+    ):
+        assert np.abs(found - expected).max() <= 0.05 * np.abs(expected).max()
+    np.testing.assert_allclose(traced.pattern(0).sum(axis=-1), 1.0, atol=1e-5)
+
+
 def test_one_token_is_enough(pair):
     one = trace(pair[0], [5])
     with torch.inference_mode():
@@ -198,6 +222,7 @@ def test_what_does_not_exist_is_named(ask):
         getattr(traced, ask)(3)
 
 
+@pytest.mark.slow
 def test_fifty_traces_leave_the_process_no_larger_than_the_first_few():
     config = transformers.LlamaConfig(
         vocab_size=384, hidden_size=256, intermediate_size=512, num_hidden_layers=8,

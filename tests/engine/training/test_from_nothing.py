@@ -23,6 +23,7 @@ def test_a_character_is_a_token_and_comes_back():
     assert tiny.rhymes().isascii()
 
 
+@pytest.mark.slow
 def test_it_starts_at_chance_and_learns():
     states = list(tiny.train(TEXT, steps=60, seed=1))
     characters = len(set(TEXT))
