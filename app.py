@@ -16,7 +16,7 @@ st.set_page_config(
     page_title="Token by Token",
     page_icon="components/shell/icon.png",
     layout="wide",
-    initial_sidebar_state="expanded",
+    initial_sidebar_state=frame.sidebar_state(),
 )
 
 page_of = {
@@ -32,22 +32,26 @@ page_of = {
 }
 chosen = st.navigation(
     {name: [page_of[entry.key] for entry in entries] for name, entries in sections().items()},
-    position="top",
+    position="hidden",
 )
 stage = next(entry for entry in STAGES if page_of[entry.key] == chosen)
 check.read_link()  # it may write to the address, which only now names the page
 
 with st.sidebar:
-    request = sidebar.prompt_controls(allowed_sources())
+    source = sidebar.model_picker(allowed_sources())
     if stage.key != "sampling":  # which has them in its cards
         sidebar.sampling_controls()
     seed = sidebar.seed_control()
+    sidebar.usual_settings()
 settings, problems = read_settings()
 for problem in problems:
     st.warning(markdown(problem))
-loader(request.source)  # starts at the first visit; the page is painted meanwhile
+loader(source)  # starts at the first visit; the page is painted meanwhile
 
-frame.header(stage, request, settings, seed)
+with st.container(key="frame", gap="xxsmall"):
+    strip = st.container(key="strip")
+    request = sidebar.prompt_controls(source, frame.model_line(source))
+    frame.header(stage, strip, request, settings, seed)
 with frame.errors_said():
     chosen.run()
 frame.footer(stage)

@@ -41,6 +41,7 @@ MAX_NEW_TOKENS = "max_new_tokens"
 STOP = "stop"
 
 VIEW = "view"
+PRESENT = "present"
 SHOW_GUARDS = "show_guards"
 
 TOKENIZER_PART = "look"
@@ -112,6 +113,8 @@ DPO_BETA = "dpo_beta"
 
 SHOWN_STAGE = "shown_stage"
 """Of the session alone: the stage that was on the screen last."""
+NARROW = "narrow_window"
+"""Of the session alone: whether the window is too narrow for an open sidebar."""
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,11 @@ names, ranges and lengths are in `components.link.keys`; how a link is read, ste
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from components.link import check, keys
-
-if TYPE_CHECKING:
-    from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 Option = TypeVar("Option")
 Wrong = tuple[int | float | None, str] | None
@@ -62,17 +59,6 @@ def choice(
         look |= {"index": options.index(start)}
     chosen: Option = draw(label, options, format_func=spell, key=key, bind="query-params", **look)
     return chosen
-
-
-def tabs(label: str, names: Sequence[str], *, key: str) -> Sequence[TabContainer]:
-    """Draw tabs of which only the open one needs to be filled; the first one is open at first."""
-
-    def examine(value: str) -> Wrong:
-        notice = _not_one_of(label, value, names, names[0])
-        return (None, notice) if notice else None
-
-    _check(key, examine)
-    return st.tabs(names, key=key, bind="query-params", on_change="rerun")
 
 
 def toggle(label: str, *, key: str, **look: Any) -> bool:
@@ -172,6 +158,42 @@ def write(key: str, value: int | str) -> None:
     """Write a value into the link, where no bound widget does it."""
     if st.query_params.get(key) != str(value):
         st.query_params[key] = str(value)
+
+
+def kept_text(
+    key: str,
+    label: str,
+    default: str,
+    *,
+    names: Collection[str] = (),
+    spell: Callable[[str], str | None] = str,
+) -> str:
+    """Return a text that no bound widget holds, and keep it in the link.
+
+    For what a component of our own sets through `st.session_state[key]`. An address that says
+    something else than the last time (the browser's Back, a link pasted into the bar) wins.
+
+    Args:
+        key: of the session state, and of the link.
+        label: what the user knows it as.
+        default: what it is at first; it stays out of the link.
+        names: what it can be; any text if empty.
+        spell: writes the text for the link; None keeps it out.
+    """
+    said = st.query_params.get(key)
+    last = f"{key} in the link"
+    if said is not None and said != st.session_state.get(last):
+        notice = _not_one_of(label, said, names, default) if names else None
+        check.say(*([notice] if notice else []))
+        st.session_state[key] = default if notice else said
+    value = str(st.session_state.setdefault(key, default))
+    spelled = None if value == default else spell(value)
+    if spelled is None:
+        st.query_params.pop(key, None)
+    else:
+        write(key, spelled)
+    st.session_state[last] = spelled
+    return value
 
 
 def _check(key: str, examine: Callable[[str], Wrong]) -> None:

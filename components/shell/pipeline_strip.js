@@ -1,4 +1,10 @@
-// One row of chips. Texts only ever become text nodes.
+// One row of chips over everything else. Texts only ever become text nodes.
+//
+// The keyboard leads on too: P presents, Escape ends that, and while presenting the arrow keys
+// go to the stage before or after.
+
+const NARROW = 1200
+const strips = new WeakMap()
 
 function part(tag, className, text) {
   const element = document.createElement(tag)
@@ -22,6 +28,7 @@ function fillChip(item, chip, choose) {
   const [fact, label] = link.children
   fact.textContent = chip.fact
   label.textContent = chip.guard ? `${chip.label} (guarded)` : chip.label
+  link.title = chip.help
   link.dataset.stage = chip.key
   link.classList.toggle("guard", chip.guard)
   if (chip.current) link.setAttribute("aria-current", "page")
@@ -29,20 +36,102 @@ function fillChip(item, chip, choose) {
   link.onclick = () => choose(chip.key)
 }
 
-export default function (component) {
-  const { data, parentElement, setTriggerValue } = component
-  const strip = parentElement.querySelector(".strip")
-  let list = strip.querySelector("ol")
-  if (!list) {
-    list = document.createElement("ol")
-    strip.replaceChildren(list)
+function build(nav) {
+  const list = document.createElement("ol")
+  const present = part("button", "present")
+  present.type = "button"
+  nav.replaceChildren(list, present)
+  return { nav, list, present, current: null, told: false }
+}
+
+// The strip lies in the band of Streamlit's own header, as wide as the page beside the sidebar.
+// The page below begins under that band, whether or not Streamlit leaves room for its header.
+const BAND = 60
+const EDGE = 52 // on the left stands the button that opens the sidebar, on the right the status
+
+function place(strip) {
+  const host = strip.nav.parentElement
+  const { left, right, top } = host.getBoundingClientRect()
+  const open = left > 200
+  const from = open ? left - (window.innerWidth - right) + 12 : EDGE
+  strip.nav.style.left = `${from}px`
+  strip.nav.style.width = `${window.innerWidth - from - EDGE}px`
+  let scrolled = 0
+  for (let outer = host; outer; outer = outer.parentElement || outer.getRootNode().host) {
+    scrolled += outer.scrollTop || 0
   }
+  strip.nav.parentElement.style.height = `${Math.max(0, BAND - top - scrolled)}px`
+}
+
+function typing(target) {
+  const deep = target.shadowRoot?.activeElement || target
+  return deep.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(deep.tagName)
+}
+
+function larger(on) {
+  const page = document.documentElement
+  if (on) {
+    page.style.setProperty("font-size", "19px")
+    page.style.setProperty("--present-zoom", "1.2")
+  } else {
+    page.style.removeProperty("font-size")
+    page.style.removeProperty("--present-zoom")
+  }
+}
+
+function listen(strip, data, send) {
+  const keys = data.chips.map((chip) => chip.key)
+  const at = keys.indexOf(data.chips.find((chip) => chip.current)?.key)
+  const press = (event) => {
+    const named = event.ctrlKey || event.metaKey || event.altKey
+    if (named || event.defaultPrevented || typing(document.activeElement)) return
+    if (event.key === "p" || event.key === "P") send("present", !data.presenting)
+    else if (event.key === "Escape" && data.presenting) send("present", false)
+    else if (data.presenting && event.key === "ArrowRight" && at + 1 < keys.length) send("chosen", keys[at + 1])
+    else if (data.presenting && event.key === "ArrowLeft" && at > 0) send("chosen", keys[at - 1])
+  }
+  document.addEventListener("keydown", press)
+  return () => document.removeEventListener("keydown", press)
+}
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue, setStateValue } = component
+  const nav = parentElement.querySelector(".strip")
+  const strip = strips.get(nav) || build(nav)
+  strips.set(nav, strip)
+  const { list, present } = strip
   // Chips are kept, so that the focus stays where it is while their facts change.
   while (list.children.length > data.chips.length) list.lastElementChild.remove()
   while (list.children.length < data.chips.length) list.append(makeChip())
   list.style.setProperty("--count", data.chips.length)
-  list.style.setProperty("--half", Math.ceil(data.chips.length / 2))
   data.chips.forEach((chip, index) => {
     fillChip(list.children[index], chip, (key) => setTriggerValue("chosen", key))
   })
+  present.textContent = data.presenting ? "✕" : "⤢"
+  present.setAttribute("aria-label", data.presenting ? "Stop presenting" : "Present")
+  present.title = data.presenting ? "Stop presenting (P or Escape)"
+    : "Present: larger type, no sidebar, arrow keys lead on (P)"
+  present.onclick = () => setTriggerValue("present", !data.presenting)
+  larger(data.presenting)
+  place(strip)
+  const here = list.querySelector("[aria-current]")
+  if (here && strip.current !== here) {
+    strip.current = here
+    list.scrollLeft = here.offsetLeft - (list.clientWidth - here.clientWidth) / 2
+  }
+  const narrow = window.innerWidth < NARROW
+  if (narrow && !data.narrow && !strip.told) {
+    strip.told = true
+    setStateValue("narrow", true)
+  }
+  const watch = new ResizeObserver(() => place(strip))
+  watch.observe(nav.parentElement)
+  const again = () => place(strip)
+  window.addEventListener("resize", again)
+  const deaf = listen(strip, data, setTriggerValue)
+  return () => {
+    watch.disconnect()
+    window.removeEventListener("resize", again)
+    deaf()
+  }
 }

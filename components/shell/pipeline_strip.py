@@ -1,4 +1,4 @@
-"""The pipeline strip: one chip a stage with this prompt's own fact, each chip a link to its page.
+"""The pipeline strip: one chip per stage with this prompt's own fact, each chip a link to its page.
 
 A click comes back to Python, which switches the page: the session and its state live on, where an
 ordinary link would load the app anew.
@@ -26,18 +26,52 @@ class StageChip:
     current: bool = False
     guard: bool = False
     """Whether the chip carries a shield: a guardrail stands here."""
+    help: str = ""
+    """The stage's question, shown while the pointer rests on the chip."""
 
 
-def pipeline_strip(chips: Sequence[StageChip], *, key: str = "pipeline_strip") -> str | None:
-    """Draw the strip and return the key of the chip that was just clicked, if any.
+@dataclass(frozen=True)
+class StripEvent:
+    """What a person did with the strip, and how much room its window has."""
 
-    The result is not None in exactly one run after a click; `st.switch_page` belongs there.
+    chosen: str | None
+    """Key of the stage whose chip was just clicked, in exactly one run after the click."""
+    present: bool | None
+    """Whether to present from now on; None unless it was just asked for."""
+    narrow: bool
+    """Whether the window is too narrow for an open sidebar."""
+
+
+def pipeline_strip(
+    chips: Sequence[StageChip], *, presenting: bool, narrow: bool, key: str = "pipeline_strip"
+) -> StripEvent:
+    """Draw the strip and return what was just done with it.
+
+    Args:
+        chips: one per stage.
+        presenting: whether the page is being presented: larger, and led by the arrow keys.
+        narrow: whether the window is known to be narrow.
+        key: of the widget.
     """
-    result = _COMPONENT(key=key, data=payload(chips), on_chosen_change=lambda: None)
-    chosen = result.chosen
-    return chosen if any(chip.key == chosen for chip in chips) else None
+    result = _COMPONENT(
+        key=key,
+        data=payload(chips, presenting=presenting, narrow=narrow),
+        on_chosen_change=lambda: None,
+        on_present_change=lambda: None,
+        on_narrow_change=lambda: None,
+    )
+    chosen, present = result.chosen, result.present
+    return StripEvent(
+        chosen=chosen if any(chip.key == chosen for chip in chips) else None,
+        present=present if isinstance(present, bool) else None,
+        narrow=narrow or result.narrow is True,
+    )
 
 
-def payload(chips: Sequence[StageChip]) -> dict[str, Any]:
+def payload(chips: Sequence[StageChip], *, presenting: bool, narrow: bool) -> dict[str, Any]:
     """Return what the browser needs."""
-    return {"chips": [asdict(chip) for chip in chips]}
+    return {
+        "chips": [asdict(chip) for chip in chips],
+        "presenting": presenting,
+        "narrow": narrow,
+    }

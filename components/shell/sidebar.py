@@ -6,12 +6,15 @@ They are bound to the link, so a copied address restores them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import quote
 
 import streamlit as st
 
 from components.link import keys, widgets
+from components.link.changes import change, change_line
 from components.link.sampling import bias_field, order_field, setting_slider
 from components.shell.example_prompts import DEFAULT_PROMPT, PRESETS
+from components.shell.prompt_bar import prompt_bar
 
 EXAMPLE = "example"
 
@@ -27,29 +30,78 @@ class Request:
     """The model: a name, a hub id or a path."""
 
 
-def prompt_controls(sources: tuple[str, ...]) -> Request:
-    """Draw the prompt box, the presets and, where there is a choice, the model picker.
+LONGEST_IN_LINK = 2_000
+"""Bytes of a prompt, as the address spells it, that stay in the link: servers between the browser
+and the app often refuse addresses beyond 8,000."""
+
+
+def prompt_text() -> str:
+    """Return the prompt, which the link carries where it is short enough."""
+    return widgets.kept_text(keys.PROMPT, "Prompt", DEFAULT_PROMPT, spell=_for_link)
+
+
+def _for_link(prompt: str) -> str | None:
+    try:
+        return prompt if len(quote(prompt)) <= LONGEST_IN_LINK else None
+    except UnicodeEncodeError:  # half of a character pair, which no address can spell
+        return None
+
+
+def prompt_controls(source: str, model: str) -> Request:
+    """Draw the prompt box, the chat switch and the examples.
 
     Args:
-        sources: the models that the operator allows, the default first.
+        source: the model that is asked for.
+        model: a sentence on the running model; empty while presenting.
     """
-    prompt = st.text_area("Prompt", DEFAULT_PROMPT, key=keys.PROMPT, bind="query-params", height=96)
-    chat = widgets.toggle(
-        "As a chat turn",
-        key=keys.CHAT,
-        help="Put the prompt into the model's chat template, as a chat product would.",
-    )
-    st.menu_button(
-        "Example prompts",
-        [preset.name for preset in PRESETS],
-        key=EXAMPLE,
-        on_click=_use_preset,
-        width="stretch",
-    )
-    source = sources[0]
-    if len(sources) > 1:
-        source = widgets.choice("Model", sources, key=keys.MODEL, draw=st.selectbox)
+    prompt = prompt_text()
+    box, beside = st.columns([2.2, 1], vertical_alignment="bottom")
+    with box:
+        applied = prompt_bar(prompt, model)
+    with beside, st.container(horizontal=True, vertical_alignment="center"):
+        chat = widgets.toggle(
+            "As a chat turn",
+            key=keys.CHAT,
+            help="Off: the model goes on with your text. On: your text is wrapped as a message in "
+            "a chat (with marks that nobody sees in a chat app), and the model answers it.",
+        )
+        st.menu_button(
+            "Examples",
+            [preset.name for preset in PRESETS],
+            key=EXAMPLE,
+            on_click=_use_preset,
+        )
+    if applied is not None and applied != prompt:
+        st.session_state[keys.PROMPT] = applied
+        prompt = prompt_text()
+    change_line()
+    if _for_link(prompt) is None:
+        st.caption(
+            "The prompt is too long for an address: a copied link does not carry it, and a reload "
+            "brings the first example back."
+        )
     return Request(prompt, chat, source)
+
+
+def model_picker(sources: tuple[str, ...]) -> str:
+    """Draw the choice of the model, where there is one, and return what is chosen."""
+    if len(sources) == 1:
+        return sources[0]
+    return widgets.choice("Model", sources, key=keys.MODEL, draw=st.selectbox)
+
+
+_SETTINGS = (
+    keys.TEMPERATURE,
+    keys.TOP_K,
+    keys.TOP_P,
+    keys.MIN_P,
+    keys.REPETITION_PENALTY,
+    keys.PENALTY_WINDOW,
+    keys.PRESENCE_PENALTY,
+    keys.FREQUENCY_PENALTY,
+    keys.TYPICAL_P,
+    keys.SEED,
+)
 
 
 def sampling_controls() -> None:
@@ -98,5 +150,24 @@ def _use_preset() -> None:
     chosen = st.session_state.get(EXAMPLE)
     for preset in PRESETS:
         if preset.name == chosen:
-            st.session_state[keys.PROMPT] = preset.prompt
-            st.session_state[keys.CHAT] = False
+            how = "as a chat turn" if preset.chat else "as plain text"
+            change(
+                f"{preset.name}, {how}. {preset.see}",
+                {keys.PROMPT: preset.prompt, keys.CHAT: preset.chat},
+            )
+
+
+def usual_settings() -> None:
+    """Draw the button that brings the settings of the sampling and the seed back."""
+    usual = {key: keys.limit(key).number(keys.limit(key).default) for key in _SETTINGS}
+    texts = {keys.LOGIT_BIAS: "", keys.ORDER: ""}
+    away = any(st.session_state.get(key, value) != value for key, value in (usual | texts).items())
+    st.button(
+        "Usual settings",
+        key="usual_settings",
+        icon=":material/restart_alt:",
+        disabled=not away,
+        on_click=change,
+        args=("The settings and the seed are the usual ones again.", usual | texts),
+        width="stretch",
+    )

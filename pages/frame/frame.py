@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
@@ -11,31 +13,56 @@ from components.kit.tasks import Task
 from components.kit.text import markdown
 from components.link import check, keys, widgets
 from components.shell.pipeline_strip import StageChip, pipeline_strip
+from components.shell.question import question
 from components.shell.sidebar import Request
 from components.shell.stages import STAGES, Facts, Stage, following
 from engine.basics.errors import EngineError
+from engine.model.weights import DEFAULT
 from engine.sampling.chain import SamplingSettings
 from pages.frame import job
 from pages.frame.live import Live, facts, read_prompt
 from pages.frame.loading import loaded_model, wait_for_model
 
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
 CURRENT = "current_request"
 VIEWS = ("Visual", "In depth", "Try this")
 
 
-def header(stage: Stage, request: Request, settings: SamplingSettings, seed: int) -> None:
+@dataclass(frozen=True)
+class Current:
+    """What this run of the script shows."""
+
+    request: Request
+    settings: SamplingSettings
+    seed: int
+    beside_title: DeltaGenerator
+    """Where the choice of the view stands."""
+
+
+def header(
+    stage: Stage, slot: DeltaGenerator, request: Request, settings: SamplingSettings, seed: int
+) -> None:
     """Draw the strip, the question and the answer, and keep the request for the page.
 
     The words are on screen before the model is loaded; the strip gets its facts once it is.
+
+    Args:
+        stage: whose page this is.
+        slot: where the strip stands.
+        request: what the user asks for.
+        settings: of the sampling.
+        seed: of the random numbers.
     """
-    st.session_state[CURRENT] = (request, settings, seed)
     if st.session_state.get(keys.SHOWN_STAGE, stage.key) != stage.key:
         st.session_state[keys.VIEW] = VIEWS[0]  # each page opens with its picture
         job.drop()
     st.session_state[keys.SHOWN_STAGE] = stage.key
-    slot = st.container(key="strip")
-    st.title(stage.question, anchor=False)
-    st.markdown(stage.answer)
+    words, beside_title = st.columns([2.6, 1], vertical_alignment="top")
+    with words:
+        question(stage.question, stage.answer)
+    st.session_state[CURRENT] = Current(request, settings, seed, beside_title)
     known = None
     # The page itself meets the same error and says it.
     with suppress(EngineError):
@@ -59,22 +86,36 @@ def errors_said() -> Iterator[None]:
 
 def current_request() -> Request:
     """Return what the user asks for now."""
-    request: Request = st.session_state[CURRENT][0]
-    return request
+    return _current().request
+
+
+def _current() -> Current:
+    current: Current = st.session_state[CURRENT]
+    return current
 
 
 def _strip(current: Stage, known: Facts | None) -> None:
-    """Draw one chip a stage; a click leads there."""
+    """Draw one chip per stage; a click leads there."""
     chips = [
         StageChip(
             key=entry.key,
             label=entry.short or entry.title,
             fact="" if known is None else entry.chip(known),
             current=entry.key == current.key,
+            help=entry.question,
         )
         for entry in STAGES
     ]
-    chosen = pipeline_strip(chips, key="pipeline_strip")
+    event = pipeline_strip(
+        chips, presenting=presenting(), narrow=bool(st.session_state.get(keys.NARROW))
+    )
+    if event.narrow != bool(st.session_state.get(keys.NARROW)):
+        st.session_state[keys.NARROW] = event.narrow
+        st.rerun()  # so that the sidebar closes
+    if event.present is not None:
+        st.session_state[keys.PRESENT] = "true" if event.present else "false"
+        st.rerun()
+    chosen = event.chosen
     if chosen is not None and chosen != current.key:
         # Without query_params Streamlit tries to clear the link and refuses to, since widgets are
         # bound to it; so it gets an empty one, into which the widgets then write their values.
@@ -90,7 +131,8 @@ def live_prompt(*, traced: bool = True) -> Live:
     Args:
         traced: whether the page looks inside the model, so that the prompt's cap holds.
     """
-    request, settings, seed = st.session_state[CURRENT]
+    current = _current()
+    request, settings, seed = current.request, current.settings, current.seed
     first_time = loaded_model(request.source) is None
     wait_for_model(request.source)
     if first_time:
@@ -113,16 +155,15 @@ def live_prompt(*, traced: bool = True) -> Live:
 def views(
     visual: Callable[[], None], in_depth: Callable[[], None], tasks: Callable[[], list[Task]]
 ) -> None:
-    """Draw the three views of a page; only the open one runs."""
-    picture, depth, practice = widgets.tabs("View", VIEWS, key=keys.VIEW)
-    if picture.open:
-        with picture, errors_said():
+    """Draw the one of a page's three views that is chosen; the choice stands beside the title."""
+    with _current().beside_title:
+        chosen = widgets.choice("View", VIEWS, key=keys.VIEW, label_visibility="collapsed")
+    with errors_said():
+        if chosen == VIEWS[0]:
             visual()
-    if depth.open:
-        with depth, errors_said():
+        elif chosen == VIEWS[1]:
             in_depth()
-    if practice.open:
-        with practice, errors_said():
+        else:
             for task in tasks():
                 _show_task(task)
 
@@ -132,6 +173,30 @@ def _show_task(task: Task) -> None:
     with st.container(border=True):
         st.markdown(f"{icon} {task.text}")
         st.caption(("Done. " if task.done else "Not yet. ") + task.now)
+
+
+def sidebar_state() -> Literal["auto", "collapsed"]:
+    """Return how the sidebar stands: closed while presenting and in a narrow window."""
+    closed = st.session_state.get(keys.NARROW) or st.session_state.get(keys.PRESENT) == "true"
+    return "collapsed" if closed else "auto"
+
+
+def model_line(source: str) -> str:
+    """Return the words on the running model that stand over the prompt; none while presenting."""
+    if presenting():
+        return ""
+    model = loaded_model(source)
+    if model is None:
+        return "· the model is being loaded"
+    size = f"{model.parameters / 1e6:,.0f} million parameters"
+    character = "; fluent and often wrong" if model.source == DEFAULT else ""
+    return f"· running {model.name} ({size}) on this computer{character}"
+
+
+def presenting() -> bool:
+    """Return whether the page is being presented: larger, without the sidebar."""
+    on_off = ("true", "false")
+    return widgets.kept_text(keys.PRESENT, "Presenting", "false", names=on_off) == "true"
 
 
 def footer(stage: Stage) -> None:

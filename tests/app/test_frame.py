@@ -7,6 +7,7 @@ import re
 import pytest
 
 from components.shell.stages import STAGES
+from tests.app.hands import html_of, prompt_of, question_of, set_prompt
 
 TRACED = [stage for stage in STAGES if stage.key not in {"tokenizer", "overview"}]
 # Guardrails and training show texts of their own, so a long prompt is no matter to them.
@@ -28,15 +29,15 @@ PROMPTS = {
 
 def texts(at) -> str:
     """Return all that the page says in words, as it is read: without Markdown's escapes."""
-    kinds = ("title", "markdown", "caption", "warning", "info", "error", "text", "toast")
-    said = "\n".join(element.value for kind in kinds for element in at.get(kind))
+    kinds = ("markdown", "caption", "warning", "info", "error", "text", "toast")
+    said = "\n".join(element.value for kind in kinds for element in at.get(kind)) + html_of(at)
     return re.sub(r"\\(\W)", r"\1", said)
 
 
 @each_stage
 def test_each_page_shows_its_question_and_runs(open_app, stage):
     at = open_app(stage.key)
-    assert at.title[0].value == stage.question
+    assert question_of(at) == stage.question
     assert stage.answer in texts(at)
 
 
@@ -44,15 +45,15 @@ def test_each_page_shows_its_question_and_runs(open_app, stage):
 def test_no_page_fails_on_any_prompt(open_app, stage):
     at = open_app(stage.key)
     for name, prompt in PROMPTS.items():
-        at.text_area(key="prompt").set_value(prompt).run()
+        set_prompt(at, prompt)
         assert not at.exception, name
-        assert at.title[0].value == stage.question, name
+        assert question_of(at) == stage.question, name
 
 
 @pytest.mark.parametrize("stage", TRACED, ids=lambda stage: stage.key)
 def test_an_empty_prompt_is_said_and_not_traced(open_app, stage):
     at = open_app(stage.key)
-    at.text_area(key="prompt").set_value("").run()
+    set_prompt(at, "")
     assert not at.exception
     assert "prompt is empty" in texts(at)
 
@@ -61,9 +62,9 @@ def test_an_empty_prompt_is_said_and_not_traced(open_app, stage):
 def test_a_prompt_over_the_cap_is_kept_whole(open_app, stage):
     long = "The cat sat on the mat. " * 200
     at = open_app(stage.key)
-    at.text_area(key="prompt").set_value(long).run()
+    set_prompt(at, long)
     assert not at.exception
-    assert at.text_area(key="prompt").value == long
+    assert prompt_of(at) == long
     assert "take up to 256" in texts(at)
 
 
@@ -105,4 +106,4 @@ def test_what_the_engine_refuses_is_said_in_its_own_words(open_app, monkeypatch)
     assert [entry.value for entry in at.error] == [
         "The template refuses \\*this\\* turn\\. Use plain text instead\\."
     ]
-    assert at.title[0].value
+    assert question_of(at)

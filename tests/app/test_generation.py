@@ -7,6 +7,7 @@ import json
 import pytest
 
 from engine.generation.branches import Tree
+from tests.app.hands import prompt_of, set_prompt
 
 LINK = {"prompt": "The cat sat on the", "max_new_tokens": "6", "temperature": "1.5"}
 
@@ -60,9 +61,9 @@ def test_writing_on_goes_on_where_it_ended(open_app):
 def test_the_answers_come_back_with_their_prompt(page):
     page.button(key="write").click().run()
     ids = tree(page).ids(0)
-    page.text_area(key="prompt").set_value("Why is the sea blue?").run()
+    set_prompt(page, "Why is the sea blue?")
     assert "Nothing is written yet" in said(page)
-    page.text_area(key="prompt").set_value(LINK["prompt"]).run()
+    set_prompt(page, LINK["prompt"])
     assert tree(page).ids(0) == ids
     page.button(key="forget").click().run()
     assert "Nothing is written yet" in said(page)
@@ -116,6 +117,6 @@ def test_an_example_sets_prompt_and_settings(page):
     page.segmented_control(key="closer").set_value("Detokenizer").run()
     page.button(key="example_2").click().run()
     assert not page.exception
-    assert page.text_area(key="prompt").value.startswith("one, two, three")
+    assert prompt_of(page).startswith("one, two, three")
     assert page.text_input(key="stop").value == "e, te"
     assert page.slider(key="temperature").value == 0

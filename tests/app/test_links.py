@@ -12,7 +12,7 @@ from components.link import check, keys
 from components.link.keys import LIMITS, LONGEST, PAGE_LIMITS
 from tests.app.test_frame import texts
 
-OF_THE_SESSION = {"SHOWN_STAGE"}
+OF_THE_SESSION = {"SHOWN_STAGE", "NARROW"}
 """Names of `components.link.keys` that are in no link."""
 NAMES = {
     value
@@ -46,6 +46,7 @@ CASES = (
             keys.LOGIT_BIAS: "5:-3",
             keys.ORDER: "llama.cpp",
             keys.SHOW_GUARDS: True,
+            keys.PRESENT: "true",
             **{
                 entry.key: entry.number(entry.high)
                 for entry in LIMITS

@@ -6,6 +6,7 @@ import pytest
 
 from pages.overview import writing
 from tests.app.conftest import kept
+from tests.app.hands import set_prompt
 
 
 def written(at) -> tuple[int, ...]:
@@ -37,7 +38,7 @@ def test_one_at_a_time_gives_the_text_that_many_at_once_give(open_app):
 def test_another_prompt_begins_anew(open_app):
     at = open_app(prompt="Hi there", temperature="0")
     button(at, "next_token").click().run()
-    at.text_area[0].set_value("Something else").run()
+    set_prompt(at, "Something else")
     button(at, "next_token").click().run()
     assert len(written(at)) == 1
 

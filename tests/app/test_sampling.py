@@ -8,6 +8,7 @@ import pytest
 
 from engine.observe.hooks import observed
 from tests.app.conftest import kept
+from tests.app.hands import question_of
 from tests.app.test_frame import texts
 from tests.tiny import tiny_tokenizer
 
@@ -136,7 +137,7 @@ def test_what_cannot_be_is_said_and_the_page_lives(open_app, link, sentence):
     for key in ("sampling", "attention"):
         at = open_app(key, **link)
         assert sentence in texts(at).replace("\\", "")
-    assert at.title
+    assert question_of(at)
 
 
 def test_no_slider_runs_the_model(open_app, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.app.hands import prompt_of, set_prompt
 from tests.app.test_frame import texts
 from tests.tiny import tiny_tokenizer
 
@@ -55,7 +56,7 @@ def test_each_closer_look_runs_on_awkward_text(open_app, look, chat):
         "<|im_end|>",
         "a" * 700,
     ):
-        at.text_area(key="prompt").set_value(prompt).run()
+        set_prompt(at, prompt)
         assert not at.exception, (look, prompt)
 
 
@@ -85,7 +86,7 @@ def test_a_very_long_run_is_capped_and_said(open_app):
 def test_ten_thousand_characters_are_all_counted(open_app):
     text = ("The cat sat on 12 mats. " * 417)[:10_000]
     at = open_app("tokenizer", prompt="x")
-    at.text_area(key="prompt").set_value(text).run()
+    set_prompt(at, text)
     assert not at.exception
     assert metrics(at)["Characters"] == "10,000"
     assert metrics(at)["Tokens"] == f"{len(tiny_tokenizer().encode(text)):,}"
@@ -114,7 +115,7 @@ def test_each_experiment_speaks_of_its_own_numbers(open_app, key):
     assert not at.exception
     at.button(key="use_experiment").click().run()
     assert not at.exception
-    assert at.text_area(key="prompt").value
+    assert prompt_of(at)
 
 
 def test_other_vocabularies_are_counted_beside_the_models(open_app):
@@ -138,7 +139,7 @@ def open_tasks(at):
 def test_the_tasks_know_when_they_are_done(open_app):
     at = open_app("tokenizer", prompt="The cat")
     assert [said.startswith("Done") for said in open_tasks(at)] == [False, False, False]
-    at.text_area(key="prompt").set_value("s s 🤗").run()
+    set_prompt(at, "s s 🤗")
     assert [said.startswith("Done") for said in open_tasks(at)][:2] == [True, True]
-    at.text_area(key="prompt").set_value("1234567890123").run()
+    set_prompt(at, "1234567890123")
     assert open_tasks(at)[2].startswith("Done")

@@ -8,7 +8,7 @@ from components.link import keys
 from tests.browser.harness.actions import (
     press_button,
     set_slider,
-    type_text,
+    type_prompt,
     visit,
     wait_until_idle,
     widget,
@@ -21,7 +21,7 @@ def fact_of(page, stage: str) -> str:
 
 def test_a_prompt_and_every_slider_count_on_the_next_page(page_at):
     page = page_at("/")
-    type_text(page, keys.PROMPT, "The capital of France is")
+    type_prompt(page, "The capital of France is")
     assert "5 tokens" in fact_of(page, "tokenizer")
     assert "·Paris 77 %" in fact_of(page, "lm_head")
     visit(page, "tokenizer")

@@ -89,6 +89,14 @@ def type_text(page: Page, key: str, text: str) -> None:
     wait_until_idle(page)
 
 
+def type_prompt(page: Page, text: str) -> None:
+    """Replace the prompt and apply it with Enter."""
+    field = page.get_by_role("textbox", name="Prompt", exact=True)
+    field.fill(text)
+    field.press("Enter")
+    wait_until_idle(page)
+
+
 def press_button(page: Page, key: str, *, wait: bool = True) -> None:
     """Press the button with this key."""
     widget(page, key).get_by_role("button").first.click()
@@ -112,9 +120,8 @@ def choose(page: Page, key: str, option: str) -> None:
 
 
 def open_tab(page: Page, name: str) -> None:
-    """Open the tab with this name."""
-    page.get_by_role("tab", name=name, exact=True).click()
-    wait_until_idle(page)
+    """Open one of the page's three views."""
+    choose(page, "view", name)
 
 
 def chip(page: Page, stage: str) -> Locator:

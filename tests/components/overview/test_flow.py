@@ -12,6 +12,7 @@ from components.kit.browser import COMPONENTS
 from components.overview import cards as overview_cards
 from components.overview import flow
 from components.overview.recorded import RECORDING, TOKENS, recorded_run
+from components.shell.example_prompts import DEFAULT_PROMPT
 from components.shell.stages import STAGES
 from engine.overview.facts import DetokenizerFact, Overview, Segment
 from tests.components.sample_overview import sample_overview
@@ -192,7 +193,7 @@ def test_the_recording_is_small_complete_and_reads_back():
 
     assert RECORDING.stat().st_size <= 200_000
     assert len(steps) == TOKENS + 1
-    assert steps[0].text == "Why is the sky blue?"
+    assert steps[0].text == DEFAULT_PROMPT
     assert len(steps[0].tokens) == 6
     for before, after in pairwise(steps):
         assert after.tokens[-1].id == before.sampling.drawn.id

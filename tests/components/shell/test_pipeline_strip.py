@@ -11,7 +11,9 @@ CHIPS = [
 
 
 def test_payload_keeps_text_literal_and_marks_the_current_stage():
-    assert payload(CHIPS) == {
+    assert payload(CHIPS, presenting=False, narrow=True) == {
+        "presenting": False,
+        "narrow": True,
         "chips": [
             {
                 "key": "tokenizer",
@@ -19,6 +21,7 @@ def test_payload_keeps_text_literal_and_marks_the_current_stage():
                 "fact": "6 tokens",
                 "current": False,
                 "guard": False,
+                "help": "",
             },
             {
                 "key": "lm_head",
@@ -26,8 +29,9 @@ def test_payload_keeps_text_literal_and_marks_the_current_stage():
                 "fact": "top: <b>·Paris</b> 77 %",
                 "current": True,
                 "guard": False,
+                "help": "",
             },
-        ]
+        ],
     }
 
 
@@ -37,10 +41,11 @@ def test_strip_is_drawn_and_nothing_is_chosen_before_a_click():
 
         from components.shell.pipeline_strip import StageChip, pipeline_strip
 
-        chosen = pipeline_strip([StageChip("a", "A", "1"), StageChip("b", "B", "2", current=True)])
-        st.text(repr(chosen))
+        chips = [StageChip("a", "A", "1"), StageChip("b", "B", "2", current=True)]
+        event = pipeline_strip(chips, presenting=False, narrow=False)
+        st.text(f"{event.chosen} {event.present} {event.narrow}")
 
     at = AppTest.from_function(script, default_timeout=60).run()
 
     assert not at.exception
-    assert at.text[0].value == "None"
+    assert at.text[0].value == "None None False"
