@@ -8,11 +8,14 @@ names, ranges and lengths are in `components.link.keys`; how a link is read, ste
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
 from components.link import check, keys
+
+if TYPE_CHECKING:
+    from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 Option = TypeVar("Option")
 Wrong = tuple[int | float | None, str] | None
@@ -59,6 +62,17 @@ def choice(
         look |= {"index": options.index(start)}
     chosen: Option = draw(label, options, format_func=spell, key=key, bind="query-params", **look)
     return chosen
+
+
+def tabs(label: str, names: Sequence[str], *, key: str) -> Sequence[TabContainer]:
+    """Draw tabs of which only the open one needs to be filled; the first one is open at first."""
+
+    def examine(value: str) -> Wrong:
+        notice = _not_one_of(label, value, names, names[0])
+        return (None, notice) if notice else None
+
+    _check(key, examine)
+    return st.tabs(names, key=key, bind="query-params", on_change="rerun")
 
 
 def toggle(label: str, *, key: str, **look: Any) -> bool:
