@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import streamlit as st
+from components.kit.browser import component
 
-_HERE = Path(__file__).parent
 NAME = "Token by Token"
 
-_COMPONENT = st.components.v2.component(
-    "prompt_bar",
-    html='<div class="bar"></div>',
-    css=(_HERE / "prompt_bar.css").read_text(encoding="utf-8"),
-    js=(_HERE / "prompt_bar.js").read_text(encoding="utf-8"),
-)
+_COMPONENT = component("shell/prompt_bar", '<div class="bar"></div>')
 
 
 def prompt_bar(prompt: str, model: str, *, key: str = "prompt_bar") -> str | None:
