@@ -114,6 +114,28 @@ def test_the_frame_needs_neither_torch_nor_transformers_to_be_painted():
     assert done.returncode == 0, done.stderr
 
 
+FIGURES = (
+    *("kit.bars", "kit.figure", "kit.heatmap", "kit.lanes", "kit.lines", "kit.mosaic"),
+    *("kit.signed_bars", "kit.vector_strip", "attention.figures", "embedding.rope_clock"),
+    *("generation.branch_tree", "generation.surprise", "kv_cache.costs", "kv_cache.sharing"),
+    *("sampling.sweeps", "speculative.pay", "speculative.rounds"),
+)
+"""Modules of components that make figures and nothing else."""
+
+
+def test_figures_need_no_streamlit():
+    script = (
+        "import importlib, sys\n"
+        f"for name in {FIGURES!r}:\n"
+        "    importlib.import_module(f'components.{name}')\n"
+        "    assert 'streamlit' not in sys.modules, name\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_files_stay_short():
     offences = []
     for source in sources(*SHIPPED, "tests", "benchmarks", "scripts"):

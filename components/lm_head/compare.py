@@ -30,11 +30,17 @@ def side_by_side(
         title = f"After “{visible(text, limit=30)}”"
         with column:
             chart(
-                bars(ids, [bytes_of(i) for i in ids], top.probabilities, title=title,
-                     key=f"prompt_{number}", high=high),
+                bars(
+                    ids,
+                    [bytes_of(i) for i in ids],
+                    top.probabilities,
+                    title=title,
+                    key=f"prompt_{number}",
+                    high=high,
+                ),
                 key=f"prompt_{number}",
                 alt=f"Likeliest tokens, {title}",
-            )  # fmt: skip
+            )
 
 
 def rank_arrows(
@@ -47,8 +53,9 @@ def rank_arrows(
         name_of: gives a token's visible text.
         shown: ranks drawn; what lies below stands at the bottom with its number.
     """
-    figure = frame("Ranks, from the first prompt to the second", height=60 + 27 * (shown + 2),
-                   revision="ranks")  # fmt: skip
+    figure = frame(
+        "Ranks, from the first prompt to the second", height=60 + 27 * (shown + 2), revision="ranks"
+    )
     for token_id, first, second in moves:
         rise = second < first
         colour = theme.POSITIVE if rise else theme.NEGATIVE if second > first else theme.NEUTRAL
@@ -75,9 +82,12 @@ def rank_arrows(
     figure.update_xaxes(visible=False, range=[-0.6, 1.6])
     figure.update_yaxes(visible=False, range=[shown + 1.6, 0.4])
     figure.add_annotation(
-        x=0.5, y=shown + 1.3, text=f"below rank {shown}", showarrow=False,
+        x=0.5,
+        y=shown + 1.3,
+        text=f"below rank {shown}",
+        showarrow=False,
         font={"size": 12, "color": theme.NEUTRAL},
-    )  # fmt: skip
+    )
     return figure
 
 

@@ -45,14 +45,30 @@ def top_bars(best: TopTokens, pieces: Sequence[bytes], selected: int) -> None:
     left, right = side_by_side(1, 1)
     with left:
         title = f"Scores (logits): the best leads by {gap:.2f}"
-        figure = bars(ids, pieces, best.logits, title=title, key="logits", percent=False,
-                      selected=selected, value_name="logit", height=590)  # fmt: skip
+        figure = bars(
+            ids,
+            pieces,
+            best.logits,
+            title=title,
+            key="logits",
+            percent=False,
+            selected=selected,
+            value_name="logit",
+            height=590,
+        )
         chart(figure, key="logits", alt=f"Logits of the top {len(ids)} tokens", on_select=choose)
     with right:
         mass = percent(float(best.probabilities.sum(dtype=np.float64)))
         title = f"Probabilities: these {len(ids)} hold {mass} of all"
-        figure = bars(ids, pieces, best.probabilities, title=title, key="probabilities",
-                      selected=selected, height=590)  # fmt: skip
+        figure = bars(
+            ids,
+            pieces,
+            best.probabilities,
+            title=title,
+            key="probabilities",
+            selected=selected,
+            height=590,
+        )
         alt = f"Probabilities of the top {len(ids)} tokens"
         chart(figure, key="probabilities", alt=alt, on_select=choose)
 

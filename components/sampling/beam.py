@@ -56,9 +56,12 @@ def tree_figure(tree: BeamTree, name_of: Callable[[int], str]) -> go.Figure:
             figure.add_trace(_nodes(tree, at, state, winner, name_of))
     figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.12, "yanchor": "top"})
     figure.update_xaxes(
-        range=[-0.2, depth + 0.5], dtick=1, title="tokens after the prompt", showgrid=False,
+        range=[-0.2, depth + 0.5],
+        dtick=1,
+        title="tokens after the prompt",
+        showgrid=False,
         zeroline=False,
-    )  # fmt: skip
+    )
     figure.update_yaxes(visible=False, range=[rows - 0.4, -0.9])
     return figure
 
@@ -110,10 +113,8 @@ def _edges(
         start = at[parent] if parent is not None else (0.0, 0.0)
         x += [start[0], at[index][0], None]
         y += [start[1], at[index][1], None]
-    return go.Scatter(
-        x=x, y=y, mode="lines", line={"color": colour, "width": width}, hoverinfo="skip",
-        showlegend=False,
-    )  # fmt: skip
+    line = {"color": colour, "width": width}
+    return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False)
 
 
 def comparison_table(rows: Sequence[tuple[str, str, float, int, float]]) -> None:
