@@ -110,7 +110,7 @@ def _counted(model: LanguageModel, make: Make, prompts: list[list[int]]) -> tupl
 
 
 def _text(model: LanguageModel, text: str) -> list[int]:
-    return [token.id for token in model.tokenizer.encode(text)]
+    return model.tokenizer.ids(text)
 
 
 def _chat(model: LanguageModel, question: str) -> list[int]:

@@ -84,7 +84,7 @@ class Workbench(LanguageModel):
             return tuple(int(token_id) for token_id in prompt)
         if chat:
             return tuple(self.tokenizer.chat([{"role": "user", "content": prompt}]))
-        return tuple(token.id for token in self.tokenizer.encode(prompt, add_bos=True))
+        return tuple(self.tokenizer.ids(prompt, add_bos=True))
 
     def trace(
         self, prompt: str | Sequence[int], *, edits: Iterable[Edit] = (), chat: bool = False

@@ -105,7 +105,7 @@ class Turns:
     def __init__(self, model: LanguageModel) -> None:
         """Read them off a conversation of two questions."""
         tokenizer = model.tokenizer
-        mark = [token.id for token in tokenizer.encode("x")]
+        mark = tokenizer.ids("x")
         ids = tokenizer.chat(
             [{"role": role, "content": "x"} for role in ("user", "assistant", "user")]
         )
@@ -152,7 +152,7 @@ def _row(model: LanguageModel, turns: Turns | None, generator: torch.Generator) 
 
     opener = one_of(PLAIN if turns is None else QUESTIONS)
     free = turns is not None and one_of((True, False))
-    given = [] if free else [token.id for token in model.tokenizer.encode(opener)]
+    given = [] if free else model.tokenizer.ids(opener)
     return Row(given, one_of(TEMPERATURES), turns)
 
 

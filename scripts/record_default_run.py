@@ -33,7 +33,7 @@ def record(model: LanguageModel, prompt: str, tokens: int) -> list[Overview]:
         prompt: Plain text to go on from.
         tokens: How many tokens to append; fewer if the model ends its text.
     """
-    ids = [token.id for token in model.tokenizer.encode(prompt, add_bos=True)]
+    ids = model.tokenizer.ids(prompt, add_bos=True)
     prompt_tokens = len(ids)
     head: tuple[int, int] | None = None
     steps: list[Overview] = []

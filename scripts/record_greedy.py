@@ -59,7 +59,7 @@ def record() -> None:
     model = load_model()
     use_stock_linear(model.network)
     model.network.set_attn_implementation("sdpa")
-    encoded = [[token.id for token in model.tokenizer.encode(text)] for text in PROMPTS]
+    encoded = [model.tokenizer.ids(text) for text in PROMPTS]
     encoded += [model.tokenizer.chat([{"role": "user", "content": text}]) for text in CHATS]
     runs = [
         {"prompt": text, "ids": ids, "tokens": greedy(model, ids)}

@@ -46,7 +46,7 @@ def measure(
 def _ask(model: LanguageModel, fact: Fact, temperatures: Sequence[float]) -> FactResult:
     """Read one prompt once and work out the answers at every temperature from its logits."""
     tokenizer = model.tokenizer
-    ids = [token.id for token in tokenizer.encode(fact.prompt, add_bos=True)]
+    ids = tokenizer.ids(fact.prompt, add_bos=True)
     right = tokenizer.encode(fact.answer)[0].id
     logits = CachedPass(model).advance(ids)
     greedy = int(logits.argmax())

@@ -143,7 +143,7 @@ class _Bytes:
 
     def __call__(self, text: str | bytes) -> list[int]:
         plain = text.decode(errors="replace") if isinstance(text, bytes) else text
-        return [token.id for token in self._tokenizer.encode(plain)]
+        return self._tokenizer.ids(plain)
 
 
 def _library_tokenizer(model: LanguageModel) -> LLTokenizer:

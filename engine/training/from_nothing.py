@@ -77,7 +77,7 @@ def train(text: str, *, steps: int = MOST_STEPS, seed: int = 0) -> Generator[Tin
     tokenizer = character_tokenizer(text)
     generator = torch.Generator().manual_seed(seed)
     network = random_network(tokenizer.vocabulary, generator)
-    ids = torch.tensor([token.id for token in tokenizer.encode(text)])
+    ids = torch.tensor(tokenizer.ids(text))
     return _steps(network, tokenizer, ids, steps, generator)
 
 

@@ -162,7 +162,7 @@ def other_prompt(source: str, text: str) -> tuple[tuple[int, ...], Array | None,
     from engine.kv_cache.cached_pass import CachedPass
 
     model = model_in_use(source)
-    ids = tuple(token.id for token in model.tokenizer.encode(text, add_bos=True))
+    ids = tuple(model.tokenizer.ids(text, add_bos=True))
     if not text or not ids:
         return ids, None, "The second prompt is empty: type a few words."
     if len(ids) > PROMPT_CAP:

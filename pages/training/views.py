@@ -41,7 +41,7 @@ PAIR = (
 
 def tokens_of(live: Live, text: str) -> tuple[int, ...]:
     """Return a plain text's ids."""
-    return tuple(token.id for token in live.model.tokenizer.encode(text))
+    return tuple(live.model.tokenizer.ids(text))
 
 
 def names_of(live: Live, ids: tuple[int, ...]) -> list[str]:
@@ -248,7 +248,7 @@ def _tiny_patterns(models: dict[int, LanguageModel]) -> None:
     )
     model = models[step]
     line = "Twinkle, twinkle, little star,"
-    seen = trace(model, [token.id for token in model.tokenizer.encode(line)])
+    seen = trace(model, model.tokenizer.ids(line))
     layers = model.architecture.layers
     tiles = np.stack([downsampled(seen.pattern(layer), 32) for layer in range(layers)])
     title = f"After {step:,} steps: its {layers * tiles.shape[1]} heads on a line of the rhymes"
