@@ -29,6 +29,20 @@ NEVER_IMPORTS = {
     "engine": ("streamlit", "plotly"),
 }
 RANKS = {
+    "engine": (
+        ("basics",),
+        ("network",),
+        ("observe",),
+        ("tokenizer",),
+        ("model",),
+        ("tracing", "kv_cache"),
+        ("sampling",),
+        ("embedding", "attention", "feed_forward", "lm_head", "interpret"),
+        ("generation",),
+        ("speculative", "guardrails", "training"),
+        ("overview",),
+        ("library",),
+    ),
     "components": (
         ("kit",),
         ("link",),
@@ -76,6 +90,7 @@ def test_packages_of_a_layer_import_lower_ranks_only():
     for layer, ranks in RANKS.items():
         rank = {package: number for number, names in enumerate(ranks) for package in names}
         folders = {path.parent.name for path in (ROOT / layer).glob("*/__init__.py")}
+        folders |= {path.stem for path in (ROOT / layer).glob("*.py")} - {"__init__"}
         offences += [f"{layer}/{name} has no rank" for name in sorted(folders ^ set(rank))]
         for source in sources(layer):
             own = source.module.split(".")[1:2]
