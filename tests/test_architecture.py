@@ -53,6 +53,14 @@ RANKS = {
             *("interpret", "kv_cache"),
         ),
     ),
+    "pages": (
+        ("frame",),
+        ("interpret",),
+        (
+            *("overview", "tokenizer", "embedding", "attention", "feed_forward", "lm_head"),
+            *("sampling", "generation", "speculative", "guardrails", "training"),
+        ),
+    ),
 }
 """The packages of a layer, lowest first. A package imports itself and lower ranks, so stages never
 import each other. What two stages draw, `interpret` and `kv_cache`, stands beside them: pages bring

@@ -152,20 +152,20 @@ def chain_cards(
     return cards
 
 
-def sliders(name: str, prepare: Callable[[], object]) -> None:
+def sliders(name: str, on_move: Callable[[], None]) -> None:
     """Draw the sliders of a step.
 
     Args:
         name: of the step.
-        prepare: makes the pictures for the settings of the moment, as soon as a slider was moved.
+        on_move: called as soon as a slider was moved, before anything is drawn.
     """
     settings = CARDS[name].keys
     if len(settings) == 1:
-        setting_slider(settings[0], hide_label=True, on_change=prepare)
+        setting_slider(settings[0], hide_label=True, on_change=on_move)
     elif settings:
         for key, column in zip(settings, st.columns(2, gap="small"), strict=True):
             with column:
-                setting_slider(key, label=_SHORT_LABELS[key], on_change=prepare)
+                setting_slider(key, label=_SHORT_LABELS[key], on_change=on_move)
 
 
 def switches_turned() -> bool:

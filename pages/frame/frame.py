@@ -12,6 +12,7 @@ import streamlit as st
 from components.kit.tasks import Task
 from components.kit.text import markdown
 from components.link import check, keys, widgets
+from components.link.sampling import read_settings
 from components.shell.pipeline_strip import StageChip, pipeline_strip
 from components.shell.question import question
 from components.shell.sidebar import Request
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 CURRENT = "current_request"
+STRIP = "strip"
 VIEWS = ("Visual", "In depth", "Try this")
 
 
@@ -63,16 +65,11 @@ def header(
     with words:
         question(stage.question, stage.answer)
     st.session_state[CURRENT] = Current(request, settings, seed, beside_title)
-    known = None
-    # The page itself meets the same error and says it.
-    with suppress(EngineError):
-        if loaded_model(request.source) is not None:
-            live = read_prompt(request, settings, seed)
-            if live.problem is None:
-                with st.spinner("Running the model once over the prompt …", show_time=True):
-                    known = facts(live)
+    if loaded_model(request.source) is not None:
+        with st.spinner("Running the model once over the prompt …", show_time=True):
+            _facts(request, settings, seed)
     with slot:
-        _strip(stage, known)
+        _strip(stage)
 
 
 @contextmanager
@@ -94,8 +91,23 @@ def _current() -> Current:
     return current
 
 
-def _strip(current: Stage, known: Facts | None) -> None:
-    """Draw one chip per stage; a click leads there."""
+def _facts(request: Request, settings: SamplingSettings, seed: int) -> Facts | None:
+    """Return what the strip says of the prompt; None if there is nothing to say yet."""
+    with suppress(EngineError):  # the page itself meets the same error and says it
+        if loaded_model(request.source) is not None:
+            live = read_prompt(request, settings, seed)
+            return facts(live) if live.problem is None else None
+    return None
+
+
+@st.fragment(key=STRIP)
+def _strip(current: Stage) -> None:
+    """Draw one chip per stage; a click leads there.
+
+    A fragment of its own, so that a slider of the sampling page can have it drawn anew.
+    """
+    asked = _current()
+    known = _facts(asked.request, read_settings()[0], asked.seed)
     chips = [
         StageChip(
             key=entry.key,
