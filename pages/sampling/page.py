@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from components.kit.numbers import percent
 from components.kit.tasks import Task
@@ -13,9 +12,6 @@ from components.sampling.depth import in_depth_words
 from engine.sampling import chain as sampling
 from pages.frame import frame, results
 from pages.sampling import chain, views
-
-if TYPE_CHECKING:
-    pass
 
 VIEWS = ("The chain", "Draw", "Sweeps", "A and B", "Sharpness", "Beams")
 
