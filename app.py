@@ -11,6 +11,7 @@ from components.shell import sidebar
 from components.shell.stages import STAGES, sections
 from pages.frame import frame
 from pages.frame.loading import allowed_sources, loader
+from pages.frame.memory import forget_old_widgets
 
 st.set_page_config(
     page_title="Token by Token",
@@ -56,3 +57,4 @@ with frame.errors_said():
     chosen.run()
 frame.footer(stage)
 check.show_notices()
+forget_old_widgets()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import threading
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import streamlit as st
 
 from components.kit.text import markdown
 from engine.model.weights import DEFAULT
+from pages.frame.memory import freeze_libraries, living_models
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
@@ -47,6 +47,7 @@ class Loader:
     def __init__(self, source: str) -> None:
         self.source = source
         self._state = LoadState("start", 0, None)
+        self._living = living_models()
         self._finished = threading.Event()
         self._thread = threading.Thread(target=self._load, name="model-loader", daemon=True)
         self._thread.start()
@@ -71,23 +72,21 @@ class Loader:
             return
 
         def report(progress: Progress) -> None:
+            if progress.stage == "load":
+                freeze_libraries()
             self._state = LoadState(
                 progress.stage, progress.done, progress.total, note=progress.note
             )
 
         try:
-            model = load_model(self.source, progress=report)
+            model = self._living.get(self.source) or load_model(self.source, progress=report)
         except EngineError as error:
             self._fail(str(error))
         except Exception as error:  # a thread has nobody above it: say what happened on the page
             self._fail(f"Loading {self.source} failed: {type(error).__name__}: {error}")
             raise
         else:
-            # Streamlit collects garbage after every run of a page. Over the hundreds of thousands
-            # of objects of torch, transformers and the vocabulary that takes 0.3 s, in which no
-            # picture reaches the browser; frozen objects are passed over.
-            gc.collect()
-            gc.freeze()
+            self._living[self.source] = model
             self._state = LoadState("ready", 1, 1, model=model)
             self._finished.set()
 
@@ -96,7 +95,14 @@ class Loader:
         self._finished.set()
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
+def _let_go(_: Loader) -> None:
+    """Throw the traces away when a model makes room for another: each holds its model."""
+    from pages.frame.live import cached_trace  # which imports this module
+
+    cached_trace.clear()
+
+
+@st.cache_resource(max_entries=2, show_spinner=False, on_release=_let_go)
 def loader(source: str) -> Loader:
     """Return the loader of a model, started at the first call."""
     return Loader(source)

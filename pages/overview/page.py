@@ -12,7 +12,7 @@ from components.shell.stages import STAGES, stage
 from engine.overview.facts import Overview
 from pages.frame import frame, job
 from pages.frame.live import Live
-from pages.frame.loading import loaded_model
+from pages.frame.loading import loaded_model, wait_for_model
 from pages.overview import writing
 
 LINKS = [entry.key for entry in STAGES if entry.key != "overview"]
@@ -86,6 +86,8 @@ def say_what_ended(live: Live) -> None:
 request = frame.current_request()
 if loaded_model(request.source) is None:
     picture(recorded_run()[0], recorded=True)
+    wait_for_model(request.source)
+    st.rerun()  # one run draws one picture
 live = frame.live_prompt()
 facts = live.overview(writing.written(live), writing.next_number(live))
 picture(facts)

@@ -23,16 +23,11 @@ def kept(at: AppTest, name: str) -> Any:
     return next(reversed(at.session_state[name].values()), None)
 
 
-@pytest.fixture(scope="session")
-def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a tiny random Llama and its tokenizer, as `save_pretrained` writes it.
-
-    It is what an operator names in `TOKEN_BY_TOKEN_MODELS`, so the app loads it like any other.
-    """
+def save_tiny(folder: Path, network: Any) -> Path:
+    """Write a tiny network and the tiny tokenizer into a folder that the app can load."""
     from transformers import PreTrainedTokenizerFast
 
-    folder = tmp_path_factory.mktemp("models") / "tiny-llama"
-    tiny_network("llama").save_pretrained(folder)
+    network.save_pretrained(folder)
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=tiny_backend(),
         bos_token=SPECIAL_TOKENS[0],
@@ -42,6 +37,15 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer.chat_template = CHAT_TEMPLATE
     tokenizer.save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a tiny random Llama and its tokenizer, as `save_pretrained` writes it.
+
+    It is what an operator names in `TOKEN_BY_TOKEN_MODELS`, so the app loads it like any other.
+    """
+    return save_tiny(tmp_path_factory.mktemp("models") / "tiny-llama", tiny_network("llama"))
 
 
 @pytest.fixture

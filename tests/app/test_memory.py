@@ -1,0 +1,128 @@
+"""A long day: models that were replaced, and pages that were left, do not stay in memory."""
+
+from __future__ import annotations
+
+import gc
+import os
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from transformers import AutoModelForCausalLM, LlamaConfig
+
+from components.link import state
+from components.shell.stages import STAGES
+from engine.model.model import LanguageModel
+from engine.tracing.trace import Trace
+from pages.frame.live import cached_trace
+from pages.frame.loading import loader
+from pages.frame.memory import living_models
+from tests.app.conftest import save_tiny
+from tests.app.test_links import CASES
+from tests.tiny import tiny_network
+
+KEPT = 2
+"""Models that the app keeps ready."""
+SWITCHES = 20
+VIEWS = [
+    *((entry.key, {}) for entry in STAGES),
+    *((case.page, case.opened) for case in CASES if case.page in {"guardrails", "speculative"}),
+]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Return three tiny models."""
+    base = tmp_path_factory.mktemp("several")
+    return [
+        str(save_tiny(base / f"model-{number}", tiny_network("llama", seed=number)))
+        for number in range(3)
+    ]
+
+
+@pytest.fixture
+def born(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[weakref.ref[LanguageModel]]]:
+    """Return weak references to all models that are loaded during the test."""
+    refs: list[weakref.ref[LanguageModel]] = []
+    wrap = LanguageModel.wrap
+
+    def noted(*args: Any, **named: Any) -> LanguageModel:
+        model = wrap(*args, **named)
+        refs.append(weakref.ref(model))
+        return model
+
+    monkeypatch.setattr(LanguageModel, "wrap", noted)
+    loader.clear()
+    living_models().clear()
+    yield refs
+    loader.clear()
+
+
+def alive(refs: list[weakref.ref[LanguageModel]]) -> int:
+    return sum(ref() is not None for ref in refs)
+
+
+def switch(at: AppTest, folder: str) -> None:
+    at.selectbox(key=state.MODEL).set_value(folder).run()
+    assert not at.exception, [element.value for element in at.exception]
+    assert at.session_state[state.MODEL] == folder
+    gc.collect()  # as Streamlit's server does after each run
+
+
+def resident() -> int:
+    """Return the bytes of memory that this process holds now."""
+    with Path("/proc/self/statm").open() as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.parametrize(
+    ("page", "opened"), VIEWS, ids=["-".join((page, *opened.values())) for page, opened in VIEWS]
+)
+def test_no_view_holds_on_to_a_model_that_was_replaced(open_app, folders, born, page, opened):
+    at = open_app(page, models=",".join(folders), **opened)
+    for number in range(1, 5):
+        switch(at, folders[number % 3])
+    assert len(born) == 5, "each switch brings a model that had been let go"
+    assert alive(born) <= KEPT
+
+
+def test_a_session_holds_nothing_of_the_pages_that_it_left(open_app, folders, born):
+    at = open_app(models=folders[0])
+    traces = weakref.WeakSet()
+    for entry in STAGES:
+        at.text_area(key=state.PROMPT).set_value(f"The cat sat on {entry.key}").run()
+        at.switch_page(entry.page).run()
+        traces.update(found for found in gc.get_objects() if isinstance(found, Trace))
+    cached_trace.clear()
+    gc.collect()
+    assert len(traces) <= 1, "the open page's own"
+
+
+def test_a_model_that_an_open_page_still_uses_is_not_loaded_twice(open_app, folders, born):
+    first = open_app("tokenizer", models=",".join(folders))
+    second = open_app("tokenizer", models=",".join(folders))
+    for number in (1, 2, 0):
+        switch(second, folders[number])
+    assert len(born) == 3, "the model of the first session, and two more"
+    first.run()
+    assert not first.exception
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+def test_twenty_switches_cost_the_memory_of_one_model(open_app, tmp_path):
+    shape = {"hidden_size": 256, "intermediate_size": 8192, "num_hidden_layers": 2}
+    config = LlamaConfig(vocab_size=384, num_attention_heads=4, **shape)
+    network = AutoModelForCausalLM.from_config(config)
+    size = sum(parameter.numel() for parameter in network.parameters()) * 4
+    folders = [str(save_tiny(tmp_path / str(number), network)) for number in range(3)]
+    del network
+    at = open_app("tokenizer", models=",".join(folders))
+    for number in range(1, 4):  # all that is kept is there then
+        switch(at, folders[number % 3])
+    before = resident()
+    for number in range(4, 4 + SWITCHES):
+        switch(at, folders[number % 3])
+    assert resident() - before < 1.5 * size, "one model, and what the libraries keep for themselves"
