@@ -13,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from transformers import AutoModelForCausalLM, LlamaConfig
 
-from components.link import state
+from components.link import keys
 from components.shell.stages import STAGES
 from engine.model.model import LanguageModel
 from engine.tracing.trace import Trace
@@ -21,6 +21,7 @@ from pages.frame.live import cached_trace
 from pages.frame.loading import loader
 from pages.frame.memory import living_models
 from tests.app.conftest import save_tiny
+from tests.app.hands import set_prompt
 from tests.app.test_links import CASES
 from tests.tiny import tiny_network
 
@@ -66,9 +67,9 @@ def alive(refs: list[weakref.ref[LanguageModel]]) -> int:
 
 
 def switch(at: AppTest, folder: str) -> None:
-    at.selectbox(key=state.MODEL).set_value(folder).run()
+    at.selectbox(key=keys.MODEL).set_value(folder).run()
     assert not at.exception, [element.value for element in at.exception]
-    assert at.session_state[state.MODEL] == folder
+    assert at.session_state[keys.MODEL] == folder
     gc.collect()  # as Streamlit's server does after each run
 
 
@@ -93,7 +94,7 @@ def test_a_session_holds_nothing_of_the_pages_that_it_left(open_app, folders, bo
     at = open_app(models=folders[0])
     traces = weakref.WeakSet()
     for entry in STAGES:
-        at.text_area(key=state.PROMPT).set_value(f"The cat sat on {entry.key}").run()
+        set_prompt(at, f"The cat sat on {entry.key}")
         at.switch_page(entry.page).run()
         traces.update(found for found in gc.get_objects() if isinstance(found, Trace))
     cached_trace.clear()
