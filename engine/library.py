@@ -175,7 +175,9 @@ class Run(Trace):
             SettingsError: A setting has no meaning for this vocabulary.
         """
         position = self.position_index(position)
-        stages = run_chain(self.logits_at(position), settings, self.ids[: position + 1])
+        stages = run_chain(
+            self.logits_at(position), settings, self.ids[: position + 1], prompt_tokens=position + 1
+        )
         return Chain(settings, tuple(stages), self.model.tokenizer)
 
 

@@ -17,15 +17,18 @@ from engine.sampling.chain import ORDERS, TRANSFORMERS_ORDER, SamplingSettings
 
 BIAS_LOW, BIAS_HIGH = -100.0, 100.0
 
+COUNTINGS: Mapping[str, bool] = {"OpenAI, vLLM": False, "llama.cpp": True}
+"""By whose rule presence and frequency count, and whether that takes in the prompt."""
+
 _HELP: Mapping[str, str] = {
     keys.TEMPERATURE: "Below 1 sharpens the distribution, above 1 flattens it; 0: argmax.",
     keys.TOP_K: "Keep the k most probable tokens. 0: off.",
     keys.TOP_P: "Keep the most probable tokens that together reach p (nucleus). 1: off.",
     keys.MIN_P: "Drop tokens below this share of the top token's probability. 0: off.",
-    keys.REPETITION_PENALTY: "Above 1 lowers the logits of tokens that have been seen. 1: off.",
+    keys.REPETITION_PENALTY: "Above 1 lowers the logits of tokens of prompt and answer. 1: off.",
     keys.PENALTY_WINDOW: "How many of the last tokens the penalties look at. 0: all.",
-    keys.PRESENCE_PENALTY: "Subtracted once from the logit of each token that was seen. 0: off.",
-    keys.FREQUENCY_PENALTY: "Subtracted for each time that the token was seen. 0: off.",
+    keys.PRESENCE_PENALTY: "Subtracted once from the logit of each token of the answer. 0: off.",
+    keys.FREQUENCY_PENALTY: "Subtracted for each time that the answer has the token. 0: off.",
     keys.TYPICAL_P: "Keep this mass of the tokens whose surprise is nearest to usual. 1: off.",
 }
 
@@ -43,6 +46,7 @@ def read_settings() -> tuple[SamplingSettings, tuple[str, ...]]:
         presence_penalty=float(check.number(keys.PRESENCE_PENALTY)),
         frequency_penalty=float(check.number(keys.FREQUENCY_PENALTY)),
         penalty_window=int(check.number(keys.PENALTY_WINDOW)),
+        count_prompt=COUNTINGS.get(check.text(keys.COUNTED), False),
         typical_p=float(check.number(keys.TYPICAL_P)),
         logit_bias=bias,
         order=order,
@@ -117,6 +121,22 @@ def _bias_value(text: str) -> float | None:
         return None
     allowed = value == -math.inf or BIAS_LOW <= value <= BIAS_HIGH
     return value if allowed else None
+
+
+def counting_choice(**look: Any) -> None:
+    """Draw by whose rule presence and frequency count.
+
+    Args:
+        look: further arguments of `st.segmented_control`.
+    """
+    widgets.choice(
+        "Presence and frequency count as in",
+        list(COUNTINGS),
+        key=keys.COUNTED,
+        help="OpenAI and vLLM count the tokens of the answer; llama.cpp counts those of the "
+        "prompt too.",
+        **look,
+    )
 
 
 def bias_field() -> None:

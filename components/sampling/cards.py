@@ -12,6 +12,7 @@ from components.kit.numbers import percent
 from components.kit.text import counted, markdown
 from components.link import check, keys
 from components.link.sampling import (
+    counting_choice,
     format_order,
     neutral,
     order_field,
@@ -19,6 +20,7 @@ from components.link.sampling import (
     setting_slider,
 )
 from components.sampling.bias import bias_picker
+from components.sampling.penalties import Prompt, penalty_words
 from components.sampling.step_bars import HITTING, payload, step_rows
 from engine.sampling.chain import ORDERS, SamplingSettings, Stage
 
@@ -66,8 +68,8 @@ CARDS: Mapping[str, Card] = {
         (keys.PRESENCE_PENALTY, keys.FREQUENCY_PENALTY),
         {keys.PRESENCE_PENALTY: 0.5, keys.FREQUENCY_PENALTY: 0.5},
         lambda s, stage: (
-            f"logit − {s.presence_penalty:g} − {s.frequency_penalty:g} × count, for "
-            "each token that was seen"
+            f"logit − {s.presence_penalty:g} − {s.frequency_penalty:g} × count, for each token of "
+            + (window_words(s.penalty_window) if s.count_prompt else "the answer")
         ),
     ),
     "temperature": Card(
@@ -166,6 +168,8 @@ def sliders(name: str, on_move: Callable[[], None]) -> None:
         for key, column in zip(settings, st.columns(2, gap="small"), strict=True):
             with column:
                 setting_slider(key, label=_SHORT_LABELS[key], on_change=on_move)
+    if name == "count_penalties":
+        counting_choice(on_change=on_move)
 
 
 def switches_turned() -> bool:
@@ -178,7 +182,11 @@ def switches_turned() -> bool:
 
 
 def step_picture(
-    stage: Stage, settings: SamplingSettings, name_of: Callable[[int], str], picked: int
+    stage: Stage,
+    settings: SamplingSettings,
+    name_of: Callable[[int], str],
+    picked: int,
+    prompt: Prompt,
 ) -> dict[str, Any]:
     """Return what `step_bars` draws of a step: formula, bars and facts.
 
@@ -187,15 +195,19 @@ def step_picture(
         settings: what it was run with.
         name_of: gives a token's visible text.
         picked: the token that is drawn.
+        prompt: what the penalties look at.
     """
     card = CARDS[stage.name]
+    words = "" if stage.note == "Off." else stage.note
+    if stage.active and stage.name in ("repetition_penalty", "count_penalties"):
+        words = penalty_words(stage.name, settings, prompt)
     # A penalty that is off has nothing to show: its card stays small.
     small = stage.name in HITTING and not stage.active
     return payload(
         [] if small else step_rows(stage, name_of, picked=picked),
         formula=card.formula(settings, stage),
         facts="" if small else facts(stage),
-        note="" if stage.note == "Off." else stage.note,
+        note=words,
         active=stage.active,
         alt=f"{card.title}: tokens before and after",
     )

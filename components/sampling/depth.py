@@ -41,6 +41,7 @@ def in_depth_words(
         f"{percent(float(last.probabilities[picked]))}. Over this vocabulary of "
         f"{len(first.logits):,} tokens {last.survivors:,} can be drawn."
     )
+    _penalty_words()
     _order_example()
     _what_products_do()
     st.markdown(
@@ -56,6 +57,19 @@ def example_result(order: tuple[str, ...] | None = None) -> list[int]:
     if order is not None:
         settings = SamplingSettings(temperature=0.5, top_p=0.8, order=order)
     return [int(i) for i in np.flatnonzero(run_chain(EXAMPLE, settings)[-1].kept)]
+
+
+def _penalty_words() -> None:
+    """Say in which order bias and penalties come, and at which tokens they look."""
+    st.markdown(
+        "**Bias and penalties** come first, in this order, in transformers as in llama.cpp: the "
+        "bias is added, then the repetition penalty divides what was seen (a logit below 0 it "
+        "multiplies), then presence and frequency are subtracted. The repetition penalty looks at "
+        "prompt and answer (Keskar et al. 2019). Presence and frequency count the answer alone in "
+        "OpenAI's API and in vLLM; llama.cpp counts the last n tokens of both, and the card has "
+        "either. In a chat the prompt also holds the template's own tokens, and the end token is "
+        "one of them: a penalty on the prompt makes it less likely too."
+    )
 
 
 def _order_example() -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from components.link import keys, widgets
 from components.link.changes import change, change_line
-from components.link.sampling import bias_field, order_field, setting_slider
+from components.link.sampling import bias_field, counting_choice, order_field, setting_slider
 from components.shell.example_prompts import DEFAULT_PROMPT, PRESETS
 from components.shell.prompt_bar import prompt_bar
 
@@ -118,13 +118,10 @@ def sampling_controls() -> None:
     ):
         setting_slider(key)
     with st.expander("More settings"):
-        for key in (
-            keys.PENALTY_WINDOW,
-            keys.PRESENCE_PENALTY,
-            keys.FREQUENCY_PENALTY,
-            keys.TYPICAL_P,
-        ):
+        for key in (keys.PENALTY_WINDOW, keys.PRESENCE_PENALTY, keys.FREQUENCY_PENALTY):
             setting_slider(key)
+        counting_choice()
+        setting_slider(keys.TYPICAL_P)
         bias_field()
         order_field()
 

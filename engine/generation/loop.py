@@ -78,7 +78,7 @@ def generate(
     uniform = random_numbers(seed)
     for _ in written:
         uniform()
-    run = _Run(model, prompt, settings, uniform, StopStrings(stop))
+    run = _Run(model, prompt, settings, uniform, StopStrings(stop), len(ids))
     run.read(written)
     limit = model.architecture.context - len(prompt)
     return _steps(run, min(max_new_tokens, limit), _Ends(max_new_tokens, limit, cancelled), forced)
@@ -94,12 +94,14 @@ class _Run:
         settings: SamplingSettings,
         uniform: Callable[[], float],
         stops: StopStrings,
+        prompt_tokens: int,
     ) -> None:
         self.model = model
         self.settings = settings
         self.uniform = uniform
         self.stops = stops
         self.ids = prompt
+        self.prompt_tokens = prompt_tokens
         self.first = 0
         self.unread = list(prompt)
         self.sequence = CachedPass(model)
@@ -158,7 +160,7 @@ def _steps(
         start = time.perf_counter()
         # 2. The sampling chain turns scores into probabilities, and u picks one token.
         raw = softmax(logits)
-        final = final_probabilities(logits, run.settings, run.ids)
+        final = final_probabilities(logits, run.settings, run.ids, prompt_tokens=run.prompt_tokens)
         u = run.uniform()
         token_id = int(forced[index]) if index < len(forced) else draw(final, u)
         # 3. The token becomes text, as far as it is complete.

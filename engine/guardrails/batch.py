@@ -143,7 +143,9 @@ class _Row:
         if not np.isfinite(scores).any():
             raise EngineError("This guard allows no token at all here. Loosen it.")
         # As in `generate`: the chain sees prompt and answer, and number i draws token i.
-        shares = final_probabilities(scores, settings, [*prompt, *self.written])
+        shares = final_probabilities(
+            scores, settings, [*prompt, *self.written], prompt_tokens=len(prompt)
+        )
         token_id = draw(shares, self.numbers[len(self.written)])
         self.written.append(token_id)
         stop = token_id in self.model.stop_ids

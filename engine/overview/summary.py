@@ -71,7 +71,7 @@ def summarise(
     """
     split = len(trace.ids) if prompt_tokens is None else prompt_tokens
     shown_layer, shown_head = telling_head(trace) if head is None else head
-    sampling = _sampling(model, trace, settings, u)
+    sampling = _sampling(model, trace, settings, u, split)
     text, generated, detokenizer = _detokenize(model, trace.ids, split, sampling.drawn.id)
     return Overview(
         text=text,
@@ -230,13 +230,13 @@ def _candidates(model: LanguageModel, trace: Trace) -> tuple[Candidate, ...]:
 
 
 def _sampling(
-    model: LanguageModel, trace: Trace, settings: SamplingSettings, u: float
+    model: LanguageModel, trace: Trace, settings: SamplingSettings, u: float, split: int
 ) -> SamplingFact:
     """Draw a token, and return where the likeliest tokens are on the cumulative bar.
 
     The bar is in the order of token ids, because `draw` goes through the vocabulary by id.
     """
-    last = run_chain(trace.logits, settings, trace.ids)[-1]
+    last = run_chain(trace.logits, settings, trace.ids, prompt_tokens=split)[-1]
     drawn = draw(last.probabilities, u)
     ends = np.cumsum(last.probabilities, dtype=np.float64)
     ends /= ends[-1]

@@ -85,6 +85,7 @@ def run_chain(
     settings: SamplingSettings,
     context_ids: Sequence[int] = (),
     *,
+    prompt_tokens: int = 0,
     include_off: bool = False,
 ) -> list[Stage]:
     """Run the whole chain and keep every step.
@@ -93,6 +94,8 @@ def run_chain(
         logits: [V] the model's scores; they are converted to float32.
         settings: which steps are on, and their order.
         context_ids: the tokens so far, prompt included, that the penalties look at.
+        prompt_tokens: how many of them, from the first on, are the prompt: presence and frequency
+            don't count those unless `settings.count_prompt`. 0: all were generated.
         include_off: also return the steps that are off (`active` is False, arrays are shared), so
             that a page can show every card in its place.
 
@@ -101,16 +104,16 @@ def run_chain(
         drawn from.
 
     Raises:
-        SettingsError: an id is outside the vocabulary, a logit is NaN or +inf, or nothing is left
-            to draw from.
+        SettingsError: an id is outside the vocabulary, the prompt is longer than the context, a
+            logit is NaN or +inf, or nothing is left to draw from.
     """
     current = _checked_logits(logits).copy()  # the stages lock their arrays, not the caller's
-    ids = _checked_ids(context_ids, len(current), settings.penalty_window)
+    seen = _seen(context_ids, prompt_tokens, len(current), settings)
     stages = [_first_stage(current)]
     for name in _step_names(settings):
         active = _STEPS[name].is_on(settings)
         if active:
-            change = _STEPS[name].apply(stages[-1].logits, settings, ids)
+            change = _STEPS[name].apply(stages[-1].logits, settings, seen)
             stages.append(_next_stage(name, stages[-1], change))
         elif include_off:
             stages.append(_unchanged_stage(name, stages[-1], active=False, note="Off."))
@@ -118,18 +121,22 @@ def run_chain(
 
 
 def final_probabilities(
-    logits: npt.ArrayLike, settings: SamplingSettings, context_ids: Sequence[int] = ()
+    logits: npt.ArrayLike,
+    settings: SamplingSettings,
+    context_ids: Sequence[int] = (),
+    *,
+    prompt_tokens: int = 0,
 ) -> Array:
     """Return the distribution that is drawn from, [V] float32, without keeping the stages.
 
-    It runs the same steps as `run_chain` and raises the same errors; the loop that writes text
-    uses it because it is faster.
+    It runs the same steps as `run_chain`, takes the same arguments and raises the same errors; the
+    loop that writes text uses it because it is faster.
     """
     current = _checked_logits(logits)
-    ids = _checked_ids(context_ids, len(current), settings.penalty_window)
+    seen = _seen(context_ids, prompt_tokens, len(current), settings)
     for name in _step_names(settings):
         if _STEPS[name].is_on(settings):
-            current = _STEPS[name].apply(current, settings, ids).logits
+            current = _STEPS[name].apply(current, settings, seen).logits
     return softmax(current)
 
 
@@ -162,30 +169,42 @@ def draw(probabilities: npt.ArrayLike, u: float) -> int:
 
 
 @dataclass(frozen=True)
+class _Seen:
+    """The tokens that the penalties look at, inside their window."""
+
+    ids: Ids
+    """Of prompt and answer: what the repetition penalty weakens."""
+    counted: Ids
+    """What presence and frequency count: of the answer, or of both."""
+
+
+@dataclass(frozen=True)
 class _Step:
     """When a step is on, and how its settings reach its function."""
 
     is_on: Callable[[SamplingSettings], bool]
-    apply: Callable[[Array, SamplingSettings, Ids], Change]
+    apply: Callable[[Array, SamplingSettings, _Seen], Change]
 
 
 _STEPS: Mapping[str, _Step] = {
-    "logit_bias": _Step(lambda s: bool(s.bias), lambda x, s, ids: steps.logit_bias(x, s.bias)),
+    "logit_bias": _Step(lambda s: bool(s.bias), lambda x, s, _: steps.logit_bias(x, s.bias)),
     "repetition_penalty": _Step(
         lambda s: s.repetition_penalty != 1.0,
-        lambda x, s, ids: steps.repetition_penalty(x, s.repetition_penalty, ids),
+        lambda x, s, seen: steps.repetition_penalty(x, s.repetition_penalty, seen.ids),
     ),
     "count_penalties": _Step(
         lambda s: s.presence_penalty != 0.0 or s.frequency_penalty != 0.0,
-        lambda x, s, ids: steps.count_penalties(x, s.presence_penalty, s.frequency_penalty, ids),
+        lambda x, s, seen: steps.count_penalties(
+            x, s.presence_penalty, s.frequency_penalty, seen.counted
+        ),
     ),
     "temperature": _Step(
-        lambda s: s.temperature != 1.0, lambda x, s, ids: steps.temperature(x, s.temperature)
+        lambda s: s.temperature != 1.0, lambda x, s, _: steps.temperature(x, s.temperature)
     ),
-    "top_k": _Step(lambda s: s.top_k > 0, lambda x, s, ids: steps.top_k(x, s.top_k)),
-    "top_p": _Step(lambda s: s.top_p < 1.0, lambda x, s, ids: steps.top_p(x, s.top_p)),
-    "min_p": _Step(lambda s: s.min_p > 0.0, lambda x, s, ids: steps.min_p(x, s.min_p)),
-    "typical": _Step(lambda s: s.typical_p < 1.0, lambda x, s, ids: steps.typical(x, s.typical_p)),
+    "top_k": _Step(lambda s: s.top_k > 0, lambda x, s, _: steps.top_k(x, s.top_k)),
+    "top_p": _Step(lambda s: s.top_p < 1.0, lambda x, s, _: steps.top_p(x, s.top_p)),
+    "min_p": _Step(lambda s: s.min_p > 0.0, lambda x, s, _: steps.min_p(x, s.min_p)),
+    "typical": _Step(lambda s: s.typical_p < 1.0, lambda x, s, _: steps.typical(x, s.typical_p)),
 }
 
 
@@ -212,15 +231,23 @@ def _checked_logits(logits: npt.ArrayLike) -> Array:
     return steps.within_range(checked, checked)
 
 
-def _checked_ids(context_ids: Sequence[int], vocabulary: int, window: int) -> Ids:
-    """Return the part of the context that the penalties look at: ids inside the vocabulary."""
+def _seen(
+    context_ids: Sequence[int], prompt_tokens: int, vocabulary: int, settings: SamplingSettings
+) -> _Seen:
+    """Return what the penalties look at: ids inside the vocabulary, the last ones of a window."""
     ids = np.asarray(context_ids, dtype=np.int64).reshape(-1)
     outside = ids[(ids < 0) | (ids >= vocabulary)]
     if len(outside):
         raise SettingsError(
             f"The context holds {listed(outside.tolist())}, but ids go from 0 to {vocabulary - 1}."
         )
-    return ids[-window:] if window else ids  # -0 would be none, not all
+    if not 0 <= prompt_tokens <= len(ids):
+        raise SettingsError(
+            f"The prompt can't have {prompt_tokens} tokens: the context holds {len(ids)}."
+        )
+    first = max(0, len(ids) - settings.penalty_window) if settings.penalty_window else 0
+    answer = 0 if settings.count_prompt else prompt_tokens
+    return _Seen(ids[first:], ids[max(first, answer) :])
 
 
 def _first_stage(logits: Array) -> Stage:

@@ -55,9 +55,13 @@ class SamplingSettings(Result):
     """What is added to the logit of each token id; -inf bans the token. Given as a mapping or as
     pairs, stored as pairs in id order."""
     presence_penalty: float = 0.0
-    """Subtracted once from each token that the context contains, -1000 to 1000; 0 is off."""
+    """Subtracted once from each token that was generated so far, -1000 to 1000; 0 is off."""
     frequency_penalty: float = 0.0
-    """Subtracted once per occurrence in the context, -1000 to 1000; 0 is off."""
+    """Subtracted from a token for each time that it was generated, -1000 to 1000; 0 is off."""
+    count_prompt: bool = False
+    """Whether presence and frequency count the prompt's tokens too, as llama.cpp does; OpenAI and
+    vLLM count only what was generated. The repetition penalty always looks at both (CTRL, and
+    transformers)."""
     penalty_window: int = 0
     """How many of the last tokens the penalties look at (llama.cpp: repeat_last_n); 0 is all."""
     typical_p: float = 1.0
@@ -74,6 +78,10 @@ class SamplingSettings(Result):
         self._number("presence_penalty", -1000.0, 1000.0)
         self._number("frequency_penalty", -1000.0, 1000.0)
         self._number("typical_p", 0.0, 1.0, above=True)
+        if not isinstance(self.count_prompt, bool):
+            raise SettingsError(
+                f"count_prompt must be True or False, but is {self.count_prompt!r}."
+            )
         object.__setattr__(self, "top_k", _whole("top_k", self.top_k))
         object.__setattr__(self, "penalty_window", _whole("penalty_window", self.penalty_window))
         object.__setattr__(self, "logit_bias", _bias_pairs(self.logit_bias))

@@ -53,9 +53,12 @@ def repetition_penalty(logits: Array, penalty: float, context: Ids) -> Change:
     return Change(within_range(out, logits))
 
 
-def count_penalties(logits: Array, presence: float, frequency: float, context: Ids) -> Change:
-    """Subtract `presence` once and `frequency` per occurrence from seen tokens (OpenAI's rule)."""
-    seen, counts = np.unique(context, return_counts=True)
+def count_penalties(logits: Array, presence: float, frequency: float, counted: Ids) -> Change:
+    """Subtract `presence` once and `frequency` per occurrence from the tokens that are counted.
+
+    Source: OpenAI's API reference, where only generated tokens count.
+    """
+    seen, counts = np.unique(counted, return_counts=True)
     out = logits.copy()
     out[seen] -= (presence + frequency * counts).astype(np.float32)
     return Change(out)

@@ -127,6 +127,7 @@ class DistilledDraft:
         self._stop_ids = target.stop_ids
         self._lock = target.lock
         self._cache = DynamicCache()
+        self._prompt_tokens: int | None = None
         self._sure = 0
         """How many positions were read with the target's own states."""
 
@@ -139,6 +140,8 @@ class DistilledDraft:
     ) -> list[Proposal]:
         """Draw up to k tokens, one pass of the block each; none before the target read the text."""
         self.milliseconds = 0.0
+        if self._prompt_tokens is None:
+            self._prompt_tokens = len(context)
         if self._target.tokens < len(context) - 1 or len(context) < 2:
             return []
         text, proposals = list(context), list[Proposal]()
@@ -151,7 +154,7 @@ class DistilledDraft:
             self._sure = len(text) - 1
             while True:
                 logits, states = self._parts.advance(unread, states, self._cache)
-                q = final_probabilities(logits, settings, text)
+                q = final_probabilities(logits, settings, text, prompt_tokens=self._prompt_tokens)
                 token_id = draw(q, uniform())
                 proposals.append(Proposal(token_id, q))
                 text.append(token_id)

@@ -64,8 +64,8 @@ class Draft(Protocol):
         """Guess up to `k` tokens that follow the context, none after an end token.
 
         Args:
-            context: The whole text so far. Since the last call, rejected guesses have been removed
-                from it and other tokens added.
+            context: The whole text so far, at the first call the prompt alone. Since the last
+                call, rejected guesses have been removed from it and other tokens added.
             k: How many at most.
             settings: The run's; the draft's distribution passes through them too.
             uniform: Gives the next random number in [0, 1).

@@ -157,7 +157,8 @@ def exact_law(
                 longer[text] = share
                 continue
             context = [*ids, *text]
-            p = final_probabilities(CachedPass(target).advance(context), settings, context)
+            logits = CachedPass(target).advance(context)
+            p = final_probabilities(logits, settings, context, prompt_tokens=len(ids))
             for token_id in np.flatnonzero(p):
                 longer[*text, int(token_id)] = share * float(p[token_id])
         law = longer

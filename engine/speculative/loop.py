@@ -86,6 +86,7 @@ class _Run:
         self.settings = settings
         self.uniform = uniform
         self.ids = prompt
+        self.prompt_tokens = len(prompt)
         self.sequence = CachedPass(target, rewindable=True, keep_states=draft.reads_states)
         draft.follow(self.sequence)
         self.checking_since = 0.0
@@ -105,7 +106,12 @@ class _Run:
         self.checking_since = time.perf_counter()
         return [
             # The penalties look at a context that grows with each guess.
-            final_probabilities(logits[i], self.settings, self.ids + guessed[:i])
+            final_probabilities(
+                logits[i],
+                self.settings,
+                self.ids + guessed[:i],
+                prompt_tokens=self.prompt_tokens,
+            )
             for i in range(len(guessed) + 1)
         ]
 

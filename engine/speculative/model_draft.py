@@ -34,12 +34,15 @@ class ModelDraft(WithoutStates):
         self._model = model
         self._sequence = CachedPass(model, rewindable=True)
         self._read: list[int] = []
+        self._prompt_tokens: int | None = None
 
     def propose(
         self, context: Sequence[int], k: int, settings: SamplingSettings, uniform: Uniform
     ) -> list[Proposal]:
         """Draw up to k tokens, one small pass each."""
         self.milliseconds = 0.0
+        if self._prompt_tokens is None:
+            self._prompt_tokens = len(context)
         text = list(context)
         unread = self._go_back(text)
         proposals: list[Proposal] = []
@@ -47,7 +50,7 @@ class ModelDraft(WithoutStates):
             logits = self._sequence.advance(unread)
             start = time.perf_counter()
             self._read += unread
-            q = final_probabilities(logits, settings, text)
+            q = final_probabilities(logits, settings, text, prompt_tokens=self._prompt_tokens)
             token_id = draw(q, uniform())
             proposals.append(Proposal(token_id, q))
             text.append(token_id)

@@ -93,7 +93,8 @@ def cached_chain(
     source: str, ids: tuple[int, ...], settings: sampling.SamplingSettings
 ) -> list[sampling.Stage]:
     """Run the sampling chain on the logits after a prompt: the strip and the cards show it."""
-    return sampling.run_chain(cached_trace(source, ids, ()).logits, settings, ids, include_off=True)
+    logits = cached_trace(source, ids, ()).logits
+    return sampling.run_chain(logits, settings, ids, prompt_tokens=len(ids), include_off=True)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -18,6 +18,7 @@ from components.sampling.cards import (
     switches_turned,
 )
 from components.sampling.cumulative_bar import cumulative_bar
+from components.sampling.penalties import Prompt
 from components.sampling.presets import preset_buttons
 from components.sampling.step_bars import step_bars
 from engine.sampling import chain as sampling
@@ -53,12 +54,22 @@ def names_of(source: str) -> Callable[[int], str]:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def pictures(
-    source: str, ids: tuple[int, ...], settings: sampling.SamplingSettings, picked: int
+    source: str,
+    ids: tuple[int, ...],
+    settings: sampling.SamplingSettings,
+    picked: int,
+    chat: bool,
 ) -> Mapping[str, Mapping[str, Any]]:
     """Return what each card draws, by the name of its step."""
     name_of = names_of(source)
-    stages = cached_chain(source, ids, settings)
-    return {stage.name: step_picture(stage, settings, name_of, picked) for stage in stages[1:]}
+    model = model_in_use(source)
+    seen = Prompt(
+        [name_of(token_id) if model.tokenizer.is_special(token_id) else None for token_id in ids],
+        frozenset(name_of(token_id) for token_id in model.stop_ids),
+        chat,
+    )
+    stages = cached_chain(source, ids, settings)[1:]
+    return {stage.name: step_picture(stage, settings, name_of, picked, seen) for stage in stages}
 
 
 def show(live: Live) -> None:
@@ -82,7 +93,8 @@ def _sliders_and_bars(
     with line:
         u, name_of = uniforms(live.seed, 1)[0], names_of(live.model.source)
         cumulative_bar(stages[-1].probabilities, u, picked, name_of, key="line")
-    for name, picture in pictures(live.model.source, live.ids, settings, picked).items():
+    chat = live.request.chat
+    for name, picture in pictures(live.model.source, live.ids, settings, picked, chat).items():
         with cards[name]:
             sliders(name, on_move=partial(_moved, live))
             step_bars(picture, key=f"bars_{name}")
@@ -95,7 +107,7 @@ def _moved(live: Live) -> None:
     browser would draw the page for those.
     """
     settings, _, picked = now(live)
-    pictures(live.model.source, live.ids, settings, picked)
+    pictures(live.model.source, live.ids, settings, picked, live.request.chat)
     if switches_turned():
         st.rerun()
     st.rerun([SLIDERS, frame.STRIP])

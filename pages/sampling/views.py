@@ -126,7 +126,10 @@ def compare_view(live: Live, chain: sampling.SamplingSettings, name_of: Names) -
         with column:
             name = widgets.choice(label, options, default=start, key=key, draw=st.selectbox)
         chosen.append((name, chain if name == CHAIN else settings_of(name)))
-    rows = [sampling.final_probabilities(logits, s, live.ids) for _, s in chosen]
+    count = len(live.ids)
+    rows = [
+        sampling.final_probabilities(logits, s, live.ids, prompt_tokens=count) for _, s in chosen
+    ]
     likeliest = np.argsort(-np.maximum(*rows), kind="stable")[:10]
     ids = [int(i) for i in likeliest if max(row[i] for row in rows) > 0]
     high = float(max(row.max() for row in rows))

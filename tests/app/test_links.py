@@ -45,6 +45,7 @@ CASES = (
             keys.CHAT: True,
             keys.LOGIT_BIAS: "5:-3",
             keys.ORDER: "llama.cpp",
+            keys.COUNTED: "llama.cpp",
             keys.SHOW_GUARDS: True,
             keys.PRESENT: "true",
             **{

@@ -196,3 +196,32 @@ def test_in_depth_and_what_to_try(open_app):
     at.run()
     assert "Done. The top token has" in texts(at)
     assert texts(at).count("Not yet.") == 2
+
+
+def test_presence_and_frequency_count_the_answer_or_the_prompt_too(open_app):
+    at = open_app("sampling", prompt="London London London", frequency_penalty="0.8")
+    plain = bars(at, "softmax")["rows"]
+    card = bars(at, "count_penalties")
+    assert card["formula"] == "logit − 0 − 0.8 × count, for each token of the answer"
+    assert "The prompt is not counted" in card["note"]
+    assert all(row["before"] == row["after"] for row in card["rows"])
+    at.segmented_control(key="counted").set_value("llama.cpp").run()
+    assert not at.exception
+    card = bars(at, "count_penalties")
+    assert card["formula"].endswith("for each token of the whole prompt")
+    assert card["note"] == ""
+    assert any(row["before"] != row["after"] for row in card["rows"])
+    linked = open_app(
+        "sampling", prompt="London London London", frequency_penalty="0.8", counted="llama.cpp"
+    )
+    assert bars(linked, "count_penalties") == card
+    assert bars(linked, "softmax")["rows"] != plain
+
+
+def test_a_chat_names_the_templates_tokens_on_the_penalty_card(open_app):
+    at = open_app("sampling", chat="true", repetition_penalty="1.3")
+    note = bars(at, "repetition_penalty")["note"]
+    assert "The chat template's own tokens are lowered with the rest" in note
+    assert "is the end token" in note
+    at = open_app("sampling", repetition_penalty="1.3")
+    assert bars(at, "repetition_penalty")["note"] == ""
