@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.link import keys
-from components.link.sampling import neutral
+from components.link.sampling import COUNTINGS, neutral
 from engine.sampling.chain import SamplingSettings
 
 SETTINGS = (
@@ -26,7 +26,7 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class SamplingPreset:
-    """A few settings under one name; all others are off."""
+    """A few settings under one name; all others are off, in transformers' order."""
 
     name: str
     why: str
@@ -61,6 +61,8 @@ def _take(preset: SamplingPreset) -> None:
         value = preset.values.get(key, neutral(key))
         st.session_state[key] = keys.limit(key).number(value)
     st.session_state[keys.LOGIT_BIAS] = ""
+    st.session_state[keys.ORDER] = ""
+    st.session_state[keys.COUNTED] = next(iter(COUNTINGS))
 
 
 def settings_of(name: str) -> SamplingSettings:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from components.sampling.presets import PRESETS, settings_of
 from engine.observe.hooks import observed
 from tests.app.conftest import kept
 from tests.app.hands import question_of
@@ -225,3 +226,21 @@ def test_a_chat_names_the_templates_tokens_on_the_penalty_card(open_app):
     assert "is the end token" in note
     at = open_app("sampling", repetition_penalty="1.3")
     assert bars(at, "repetition_penalty")["note"] == ""
+
+
+def test_a_preset_is_the_same_on_its_button_and_in_the_comparison(open_app):
+    link = {
+        "order": "llama.cpp",
+        "counted": "llama.cpp",
+        "logit_bias": "5:3",
+        "penalty_window": "9",
+    }
+    for preset in PRESETS:
+        at = open_app("sampling", **link)
+        at.button(key=f"preset_{preset.name.lower().replace(' ', '_')}").click().run()
+        assert at.session_state["order"] == ""
+        assert at.session_state["counted"] == "OpenAI, vLLM"
+        assert at.session_state["logit_bias"] == ""
+        chosen = settings_of(preset.name)
+        for name in ("temperature", "top_k", "top_p", "min_p", "typical_p", "penalty_window"):
+            assert at.session_state[name] == pytest.approx(getattr(chosen, name))
