@@ -39,7 +39,7 @@ def in_depth_words(
         f"**Draw.** One random number u in [0, 1) is looked up on the line of all shares. Here "
         f"u = {u:.4f} and {markdown(name)} is drawn, whose share is "
         f"{percent(float(last.probabilities[picked]))}. Over this vocabulary of "
-        f"{len(first.logits):,} tokens {last.survivors:,} can be drawn."
+        f"{len(first.logits):,} tokens {last.drawable:,} can be drawn."
     )
     _penalty_words()
     _order_example()

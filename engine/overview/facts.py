@@ -127,6 +127,7 @@ class SamplingFact(Result):
     steps: tuple[str, ...]
     """The settings that change something, in words: `top-k 40`, `top-p 0.9`."""
     survivors: int
+    """How many tokens can be drawn: those with a probability above 0."""
     u: float
     segments: tuple[Segment, ...]
     drawn: Segment

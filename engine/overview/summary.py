@@ -249,7 +249,7 @@ def _sampling(
     return SamplingFact(
         temperature=settings.temperature,
         steps=_active_steps(settings),
-        survivors=last.survivors,
+        survivors=last.drawable,
         u=u,
         segments=tuple(segment(id) for id in sorted(likely)),
         drawn=segment(drawn),

@@ -69,6 +69,8 @@ class Stage(Result):
     """Which tokens are still in the race after this step."""
     survivors: int
     """How many are kept."""
+    drawable: int
+    """How many have a probability above 0 in float32: what is kept can round to 0."""
     mass_kept: float
     """The total probability, before this step, of the tokens that it kept; 1 if it removed none."""
     entropy_bits_before: float
@@ -313,6 +315,7 @@ def _stage(
         probabilities=_read_only(after[1]),
         kept=_read_only(kept),
         survivors=survivors,
+        drawable=int(np.count_nonzero(after[1])),
         mass_kept=min(1.0, mass_kept),
         entropy_bits_before=before[2],
         entropy_bits=after[2],

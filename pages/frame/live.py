@@ -190,5 +190,5 @@ def facts(live: Live) -> Facts:
         vocabulary=architecture.vocabulary,
         top_text=visible(live.model.tokenizer.bytes_of(int(best.ids[0])), limit=10),
         top_probability=float(best.probabilities[0]),
-        survivors=live.chain(live.settings)[-1].survivors,
+        survivors=live.chain(live.settings)[-1].drawable,
     )

@@ -243,3 +243,16 @@ def test_typical_is_its_definition(mass):
     stage = run_chain(logits, SamplingSettings(typical_p=mass))[1]
     assert kept_ids(stage) == sorted(order[:needed].tolist())
     assert stage.cutoff == pytest.approx(distance[order[needed - 1]], abs=1e-4)
+
+
+@pytest.mark.parametrize("temperature", [0.01, 0.05, 0.1, 0.3, 1.0])
+def test_what_can_be_drawn_has_a_probability_above_0(temperature):
+    logits = random_logits(13, 3000)
+    last = run_chain(logits, SamplingSettings(temperature=temperature))[-1]
+    assert last.survivors == 3000
+    gaps = (logits.astype(np.float64) - float(logits.max())) / temperature
+    # float32 has no number above 0 below 2 ** -149, e to the power of -103.3.
+    assert abs(last.drawable - int((gaps > -103.3).sum())) <= int((np.abs(gaps + 103.3) < 20).sum())
+    assert last.drawable == int((last.probabilities > 0).sum())
+    ends = [draw(last.probabilities, u) for u in (0.0, 0.5, float(np.nextafter(1, 0)))]
+    assert all(last.probabilities[i] > 0 for i in ends)
