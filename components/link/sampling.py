@@ -94,19 +94,38 @@ def parse_bias(text: str) -> tuple[tuple[tuple[int, float], ...], str | None]:
     """
     pairs: dict[int, float] = {}
     refused = []
-    for part in filter(None, (part.strip() for part in re.split(r"[,;]", text))):
+    twice: list[int] = []
+    for part in _parts(text):
         match = re.fullmatch(r"(\d{1,9})\s*:\s*(\S+)", part)
         value = _bias_value(match[2]) if match else None
         if match is None or value is None:
             refused.append(part[:30])
+        elif int(match[1]) in pairs:
+            twice.append(int(match[1]))
         else:
             pairs[int(match[1])] = value
+    for token_id in set(twice):
+        del pairs[token_id]  # which of the two was meant nobody knows
     if not refused:
-        return tuple(sorted(pairs.items())), None
+        problem = (
+            f"The bias names token {twice[0]} twice, so neither counts; leave one of the two out."
+        )
+        return tuple(sorted(pairs.items())), problem if twice else None
     return tuple(sorted(pairs.items())), (
-        f"The bias “{refused[0]}” can't be read. Write a token's id, a colon and a number from "
-        f"{BIAS_LOW:g} to {BIAS_HIGH:g} (or -inf to ban it), such as 6345:-100."
+        f"The bias “{refused[0]}” can't be read. Write a token's id, a colon and a number with a "
+        f"decimal point from {BIAS_LOW:g} to {BIAS_HIGH:g} (or -inf to ban it), such as 6345:-100."
     )
+
+
+def _parts(text: str) -> list[str]:
+    """Return the biases of a text; `6345:-0,5` is one with a decimal comma, not two."""
+    parts: list[str] = []
+    for part in filter(None, (part.strip() for part in re.split(r"[,;]", text))):
+        if part.isdigit() and parts and re.search(r":.*\d$", parts[-1]):
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part)
+    return parts
 
 
 def format_bias(bias: tuple[tuple[int, float], ...]) -> str:

@@ -70,3 +70,24 @@ def test_presets_set_only_what_they_name_and_are_settings():
 def test_the_example_of_the_two_orders():
     assert example_result() == [0]
     assert example_result(LLAMA_CPP_ORDER) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs", "named"),
+    [
+        ("5:1,5:2", (), "token 5 twice"),
+        ("5:1, 7:3; 5:1", ((7, 3.0),), "token 5 twice"),
+        ("5:1,5:2,5:3", (), "token 5 twice"),
+        ("6345:-0,5", (), "“6345:-0,5”"),
+        ("6345:-0,5; 7:2", ((7, 2.0),), "“6345:-0,5”"),
+        ("7:2, 6345:1,25", ((7, 2.0),), "“6345:1,25”"),
+        ("6345:-0.5", ((6345, -0.5),), None),
+        ("5:1,7:2", ((5, 1.0), (7, 2.0)), None),
+        ("5:-0,7:2", ((5, 0.0), (7, 2.0)), None),
+    ],
+)
+def test_a_bias_given_twice_or_with_a_decimal_comma_is_refused_and_named(text, pairs, named):
+    found, problem = parse_bias(text)
+    assert found == pairs
+    assert (problem is None) == (named is None)
+    assert named is None or named in problem
