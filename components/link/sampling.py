@@ -106,11 +106,12 @@ def parse_bias(text: str) -> tuple[tuple[tuple[int, float], ...], str | None]:
             pairs[int(match[1])] = value
     for token_id in set(twice):
         del pairs[token_id]  # which of the two was meant nobody knows
+    if not refused and not twice:
+        return tuple(sorted(pairs.items())), None
     if not refused:
-        problem = (
+        return tuple(sorted(pairs.items())), (
             f"The bias names token {twice[0]} twice, so neither counts; leave one of the two out."
         )
-        return tuple(sorted(pairs.items())), problem if twice else None
     return tuple(sorted(pairs.items())), (
         f"The bias “{refused[0]}” can't be read. Write a token's id, a colon and a number with a "
         f"decimal point from {BIAS_LOW:g} to {BIAS_HIGH:g} (or -inf to ban it), such as 6345:-100."
