@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Literal
 import streamlit as st
 
 from components.kit.tasks import Task
-from components.kit.text import markdown
+from components.kit.text import markdown, visible
 from components.link import check, keys, widgets
 from components.link.sampling import read_settings
+from components.link.selection import pick
 from components.shell.pipeline_strip import StageChip, pipeline_strip
 from components.shell.question import question
 from components.shell.sidebar import Request
@@ -225,26 +226,34 @@ def selection(
     token: bool = False,
     start: tuple[int, int] = (0, 0),
 ) -> None:
-    """Draw the selectors of layer, head and token in one row; their values are in the link.
+    """Draw the choices of layer, head and token side by side; their values are in the link.
 
-    The last token is chosen at first: it has read the whole prompt, and the answer follows it.
+    Until somebody chooses, they follow the prompt. The last token has read the whole prompt, and
+    the answer follows it.
 
     Args:
         live: the prompt.
         layer: whether there is a layer to choose.
         head: whether there is a head to choose.
         token: whether there is a token to choose.
-        start: the layer and the head that are chosen at first.
+        start: the layer and the head until somebody chooses.
     """
     architecture = live.model.architecture
     last = len(live.tokens) - 1
-    wanted = [
-        ("Layer", keys.LAYER, architecture.layers - 1, start[0]) if layer else None,
-        ("Head", keys.HEAD, architecture.heads - 1, start[1]) if head else None,
-        ("Token", keys.TOKEN, last, last) if token else None,
-    ]
-    with st.container(horizontal=True, key="selection"):
-        for entry in wanted:
-            if entry is not None:
-                label, key, high, value = entry
-                widgets.slider(keys.Limit(key, label, 0, high, value, 1, whole=True))
+
+    def spell_token(index: int) -> str:
+        return f"{index + 1} of {last + 1}: {visible(live.tokens[index].data, limit=14)}"
+
+    with st.container(horizontal=True, key="selection", width="content"):
+        if layer:
+            entry = _whole(keys.LAYER, "Layer", architecture.layers - 1, start[0])
+            pick(entry, lambda index: f"layer {index}", width=118)
+        if head:
+            entry = _whole(keys.HEAD, "Head", architecture.heads - 1, start[1])
+            pick(entry, lambda index: f"head {index}", width=112)
+        if token:
+            pick(_whole(keys.TOKEN, "Token", last, last), spell_token, width=178)
+
+
+def _whole(key: str, label: str, high: int, start: int) -> keys.Limit:
+    return keys.Limit(key, label, 0, high, start, 1, whole=True)

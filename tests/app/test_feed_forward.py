@@ -89,4 +89,4 @@ def test_another_token_is_followed(page):
 def test_a_part_is_taken_away_here_too(page):
     at = page(block="Take a part away", edits="m1")
     assert at.metric[0].value.endswith("bits")
-    assert at.slider(key="head")
+    assert at.selectbox(key="head")

@@ -7,12 +7,15 @@ import re
 from components.link import keys
 from tests.browser.harness.actions import (
     press_button,
+    select,
     set_slider,
     type_prompt,
     visit,
     wait_until_idle,
     widget,
 )
+
+SELECTION = {keys.LAYER: "layer 12", keys.HEAD: "head 4", keys.TOKEN: "4 of 7: ·the"}
 
 
 def fact_of(page, stage: str) -> str:
@@ -41,16 +44,15 @@ def test_a_shared_link_restores_prompt_settings_and_selection(page_at):
     first = page_at(
         "/attention", params={"prompt": "The cat sat on the mat.", "temperature": "0.5"}
     )
-    set_slider(first, keys.LAYER, 12)
-    set_slider(first, keys.HEAD, 4)
-    set_slider(first, keys.TOKEN, 3)
+    for key, option in SELECTION.items():
+        select(first, key, option)
     set_slider(first, keys.TOP_K, 40)
     second = page_at(re.sub(r"^https?://[^/]+", "", first.url))
     assert second.get_by_role("textbox", name="Prompt").input_value() == "The cat sat on the mat."
-    for key, value in ((keys.LAYER, 12), (keys.HEAD, 4), (keys.TOKEN, 3), (keys.TOP_K, 40)):
+    for key, option in SELECTION.items():
+        assert widget(second, key).get_by_role("combobox").input_value() == option
+    for key, value in ((keys.TOP_K, 40), (keys.TEMPERATURE, 0.5)):
         assert float(widget(second, key).locator("input[type=range]").input_value()) == value
-    shown = widget(second, keys.TEMPERATURE).locator("input[type=range]").input_value()
-    assert float(shown) == 0.5
 
 
 def test_values_in_a_link_that_cannot_be_are_clamped_and_said(page_at):
@@ -58,7 +60,7 @@ def test_values_in_a_link_that_cannot_be_are_clamped_and_said(page_at):
     assert page.get_by_text("Temperature in the link was 99").is_visible()
     assert page.get_by_text("Layer in the link was 500").is_visible()
     assert float(widget(page, keys.TEMPERATURE).locator("input[type=range]").input_value()) == 2
-    assert float(widget(page, keys.LAYER).locator("input[type=range]").input_value()) == 29
+    assert widget(page, keys.LAYER).get_by_role("combobox").input_value() == "layer 29"
 
 
 def test_the_overview_writes_and_stops_and_its_cards_open_their_pages(page_at):
