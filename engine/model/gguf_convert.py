@@ -11,6 +11,7 @@ other `.gguf` file goes through transformers' own, slower loader.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from gguf import GGUFReader, TokenType, dequantize
+from safetensors import SafetensorError
 from safetensors.numpy import save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
@@ -53,6 +55,7 @@ def convert(gguf_file: Path, folder: Path, step: Callable[[int, int], None]) -> 
 
     Raises:
         ModelLoadError: The file is of another architecture, or is no GGUF file.
+        OSError: The disk is full.
     """
     try:
         reader = GGUFReader(gguf_file)
@@ -65,7 +68,14 @@ def convert(gguf_file: Path, folder: Path, step: Callable[[int, int], None]) -> 
     _write_json(folder / CONFIG, config)
     (folder / CHAT_TEMPLATE).write_text(_value(reader, "tokenizer.chat_template"), encoding="utf-8")
     _tokenizer(reader).save(str(folder / TOKENIZER))
-    save_file(_weights(reader, config, step), folder / WEIGHTS, metadata={"format": "pt"})
+    try:
+        save_file(_weights(reader, config, step), folder / WEIGHTS, metadata={"format": "pt"})
+    except SafetensorError as error:
+        # It speaks of a full disk in its own type, with the system's number in the text.
+        found = re.search(r"os error (\d+)", str(error))
+        if found is None:
+            raise
+        raise OSError(int(found[1]), os.strerror(int(found[1]))) from error
 
 
 def _value(reader: Any, key: str, default: Any = None) -> Any:

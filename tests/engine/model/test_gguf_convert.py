@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -9,10 +10,12 @@ import gguf
 import numpy as np
 import pytest
 from gguf import GGMLQuantizationType as Kind
+from safetensors import SafetensorError
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer as Backend
 
 from engine.basics.errors import ModelLoadError
+from engine.model import gguf_convert
 from engine.model.gguf_convert import convert
 from tests.tiny import CHAT_TEMPLATE, tiny_backend, tiny_network
 
@@ -144,3 +147,16 @@ def test_what_it_cannot_convert_is_named(tmp_path):
     writer.close()
     with pytest.raises(ModelLoadError, match=r"“other\.gguf” is a mamba model"):
         convert(tmp_path / "other.gguf", tmp_path, lambda *_: None)
+
+
+def test_a_disk_that_fills_up_while_the_weights_are_written_is_the_systems_own_error(
+    tmp_path, monkeypatch
+):
+    def full(*_, **__):
+        raise SafetensorError("I/O error: No space left on device (os error 28)")
+
+    write_gguf(tmp_path / "tiny.gguf", tiny_network("llama"))
+    monkeypatch.setattr(gguf_convert, "save_file", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        convert(tmp_path / "tiny.gguf", tmp_path, lambda *_: None)
+    assert caught.value.errno == errno.ENOSPC
