@@ -18,9 +18,16 @@ Both make checking drafts and decoding in batches cheaper on a CPU.
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
+from functools import cache
+from typing import cast
+
 import numpy as np
 import torch
 from torch import nn
+
+log = logging.getLogger(__name__)
 
 MOST_ROWS = 16
 """Up to here these products win; beyond it the usual one is as good or better."""
@@ -37,7 +44,8 @@ class FewRowsLinear(nn.Linear):
         rows = input.numel() // self.in_features
         if not 1 <= rows <= MOST_ROWS:
             return super().forward(input)
-        if torch.get_num_threads() <= MOST_THREADS and not torch.is_grad_enabled():
+        few_threads = torch.get_num_threads() <= MOST_THREADS
+        if few_threads and not torch.is_grad_enabled() and kernel() is not None:
             product = compiled_product(input, self.weight)
         elif rows > 1:
             product = turned_product(input, self.weight)
@@ -61,6 +69,21 @@ def turned_product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     return torch.mm(weight, flat.t()).t().reshape(*x.shape[:-1], len(weight))
 
 
+@cache
+def kernel() -> Callable[..., None] | None:
+    """Return the compiled loop; None, said once in the log, where it can't be compiled.
+
+    Numba compiles only if it may keep the result: beside the source, or in the user's cache.
+    """
+    try:
+        # Here and not above: its compiler takes a second to load, and a start need not wait.
+        from engine.network.few_rows_kernel import multiply
+    except Exception as error:
+        log.warning("Products over few rows take torch's slower way: %s", error)
+        return None
+    return cast("Callable[..., None]", multiply)
+
+
 def compiled_product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     """Return `x @ weight.T`, computed on one thread; no gradient flows through it.
 
@@ -71,9 +94,8 @@ def compiled_product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     Returns:
         `[..., out]`.
     """
-    # Here and not above: its compiler takes a second to load, and a start need not wait for it.
-    from engine.network.few_rows_kernel import multiply
-
+    multiply = kernel()
+    assert multiply is not None, "the caller has asked"
     outs, ins = weight.shape
     product = torch.empty(*x.shape[:-1], outs)
     rows = np.ascontiguousarray(x.detach().numpy().reshape(-1, ins))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from torch import nn
 from torch.nn import functional
 
 from engine.model.runtime import set_threads
+from engine.network import few_rows
 from engine.network.few_rows import (
     MOST_ROWS,
     MOST_THREADS,
@@ -155,3 +157,19 @@ def test_only_plain_float32_linear_layers_are_swapped():
     use_few_rows(network)
     kinds = [FewRowsLinear, Own, nn.Linear, nn.Linear]
     assert [type(module) for module in network] == kinds
+
+
+def test_without_a_compiler_the_products_are_the_same_and_the_log_says_so_once(monkeypatch, caplog):
+    # What numba does where it may keep nothing: the import of the loop fails.
+    monkeypatch.setitem(sys.modules, "engine.network.few_rows_kernel", None)
+    few_rows.kernel.cache_clear()
+    layer = few_rows.FewRowsLinear(7, 5)
+    try:
+        with torch.inference_mode():
+            for rows in (1, 2, 5):
+                x = torch.randn(rows, 7, generator=torch.Generator().manual_seed(rows))
+                expected = torch.nn.functional.linear(x, layer.weight, layer.bias)
+                assert torch.allclose(layer(x), expected, atol=1e-6)
+    finally:
+        few_rows.kernel.cache_clear()
+    assert caplog.text.count("torch's slower way") == 1
