@@ -34,8 +34,9 @@ export PYTHONDONTWRITEBYTECODE :=
 help: ## List the commands
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /  make \1 @/' | column -t -s '@'
 
+# `exec`: the server takes the shell's place, so a signal that ends make reaches it.
 run: $(APP) ## Start the app (HOST=0.0.0.0 to serve a class, PORT=8600 for a port of your choice)
-	@$(PY) scripts/run.py --host "$(HOST)" $(if $(PORT),--port $(PORT))
+	@exec $(PY) scripts/run.py --host "$(HOST)" $(if $(PORT),--port $(PORT))
 
 test: lint pytest ## Check style and types, then run all tests
 
@@ -79,6 +80,7 @@ $(BASE):
 	@test -n "$(SERIES)" || { echo "Token by Token needs Python 3.11 or newer, and none was found" \
 		"on the path. Install one, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; \
 		exit 1; }
+	@"$(PYTHON)" scripts/supported.py
 	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) has no venv module." \
 		"On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	"$(PYTHON)" -m venv --clear $(VENV)
