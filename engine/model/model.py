@@ -118,9 +118,10 @@ def load_model(
     report = progress or (lambda _: None)
     place = choose_device(device)
     loaded = sources.load(source, device=place, report=report)
-    model = LanguageModel.wrap(
-        loaded.network, loaded.tokenizer, name=loaded.name, source=source, device=place
-    )
+    with sources.load_errors(source):
+        model = LanguageModel.wrap(
+            loaded.network, loaded.tokenizer, name=loaded.name, source=source, device=place
+        )
     report(Progress("load", 1, 1))
     return model
 

@@ -7,6 +7,7 @@ and no code, and `trust_remote_code` is never set.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,13 +19,21 @@ import torch
 from huggingface_hub import errors as hub
 from huggingface_hub import hf_hub_download
 from tokenizers import Tokenizer as Backend
-from transformers import AutoModelForCausalLM, AutoTokenizer, modeling_gguf_pytorch_utils
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    modeling_gguf_pytorch_utils,
+)
 
 from engine.basics.errors import EngineError, ModelLoadError
 from engine.model import weights
 from engine.model.weights import Progress, Report
+from engine.network.architecture import check_layers
 from engine.tokenizer.gguf_pre_tokenizer import repair_pre_tokenizer
 from engine.tokenizer.tokenizer import Tokenizer
+
+log = logging.getLogger(__name__)
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 
@@ -84,7 +93,7 @@ def _folder(source: str, path: Path, device: str, report: Report) -> Loaded:
             "code and are not opened: save the model again with safetensors."
         )
     report(Progress("load", 0, 1))
-    with _load_errors(source):
+    with load_errors(source):
         tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
         network = _network(source, str(path), device)
         return Loaded(path.resolve().name, network, Tokenizer.from_transformers(tokenizer))
@@ -97,7 +106,7 @@ def _gguf_file(source: str, path: Path, device: str, report: Report) -> Loaded:
     from gguf import GGUFReader  # nobody else needs it
 
     report(Progress("load", 0, 1))
-    with _load_errors(source), _unpacking_reported(report):
+    with load_errors(source), _unpacking_reported(report):
         tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
         kind = GGUFReader(path).fields.get("tokenizer.ggml.pre")
         repair_pre_tokenizer(tokenizer.backend_tokenizer, kind.contents() if kind else "")
@@ -110,7 +119,7 @@ def _hub_id(source: str, device: str, report: Report) -> Loaded:
     report(Progress("download", 0, None))
     with _hub_errors(source):
         hf_hub_download(source, "config.json")  # small, and its errors say what is wrong
-    with _load_errors(source):
+    with load_errors(source):
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
         network = _network(source, source, device)
         report(Progress("load", 0, 1))
@@ -123,7 +132,9 @@ def _network(source: str, place: str, device: str, **more: Any) -> Any:
     Raises:
         ModelLoadError: The files do not fit the model that their config describes.
     """
-    with _load_errors(source):
+    with load_errors(source):
+        if not more and Path(place).is_dir():
+            check_layers(AutoConfig.from_pretrained(place, trust_remote_code=False))
         network, found = AutoModelForCausalLM.from_pretrained(
             place,
             dtype=torch.float32 if device == "cpu" else "auto",
@@ -193,25 +204,29 @@ def _hub_errors(source: str) -> Iterator[None]:
 
 
 @contextmanager
-def _load_errors(source: str) -> Iterator[None]:
+def load_errors(source: str) -> Iterator[None]:
     """Turn whatever a loader raises about strange files into one sentence.
 
     The loaders raise nearly every type there is, so this boundary catches them all.
     """
     try:
         yield
-    except EngineError:
+    except (EngineError, KeyboardInterrupt, SystemExit):
         raise
-    except Exception as error:
-        reason = _first_line(error)
+    except BaseException as error:  # a panic of the tokenizers library is no Exception
+        # The libraries speak to developers ("list index out of range"): that is for the log.
+        log.warning("%s could not be loaded: %s", source, error, exc_info=error)
+        reason = "its files are damaged, or of a kind that is not known here"
         if "trust_remote_code" in str(error):
             reason = "it needs code from its repository, which is never run here"
         elif "safetensors" in str(error) and "does not appear to have" in str(error):
             reason = "it has no .safetensors weights, and other forms are not opened"
-        raise ModelLoadError(f"“{source}” could not be loaded: {reason}. {_WAYS}") from error
+        raise ModelLoadError(
+            f"“{source}” could not be loaded: {reason}. The server's log says more. {_WAYS}"
+        ) from error
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     """Return the beginning of a library's message, which often goes on for a page."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[0] if lines else type(error).__name__)[:200].rstrip(".")

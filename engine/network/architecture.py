@@ -96,6 +96,19 @@ def read_architecture(network: Any) -> Architecture:
     )
 
 
+def check_layers(config: Any) -> None:
+    """Refuse a model without layers.
+
+    Raises:
+        ModelLoadError: Its config says that it has none.
+    """
+    if getattr(config.get_text_config(), "num_hidden_layers", None) == 0:
+        raise ModelLoadError(
+            "This model has no layers (num_hidden_layers is 0 in its config.json), so there is "
+            "nothing to look into. Choose another model."
+        )
+
+
 def decoder_layers(network: Any) -> nn.ModuleList:
     """Return the stack of blocks.
 
@@ -114,6 +127,7 @@ def decoder_layers_path(network: Any) -> str:
     Raises:
         ModelLoadError: There is no such list.
     """
+    check_layers(network.config)
     config = network.config.get_text_config()
     wanted = getattr(config, "num_hidden_layers", None)
     for name, module in network.named_modules():

@@ -5,11 +5,28 @@ Also here: a repair for bytes that a byte-level vocabulary has no symbol for.
 
 from __future__ import annotations
 
-from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers
+from tokenizers import AddedToken, Encoding, Regex, normalizers, pre_tokenizers
 from tokenizers import Tokenizer as Backend
 
 from engine.basics.errors import EngineError
 from engine.tokenizer.spelling import BYTE_SYMBOLS, read_spelling
+
+
+def encoded(backend: Backend, text: str) -> Encoding:
+    """Return what a tokenizer makes of a text, without tokens of its own.
+
+    Raises:
+        EngineError: The tokenizer breaks down, as a regular expression that runs away does.
+    """
+    try:
+        return backend.encode(text, add_special_tokens=False)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of the library is no Exception
+        raise EngineError(
+            "The model's tokenizer breaks down on this text: its own rule for cutting text into "
+            "words can't cope with it. Change the text, or choose another model."
+        ) from error
 
 
 def missing_bytes(backend: Backend) -> frozenset[int]:

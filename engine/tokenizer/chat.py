@@ -16,6 +16,7 @@ from itertools import chain
 from typing import Any
 
 from engine.basics.errors import EngineError
+from engine.tokenizer.template_limits import render
 
 Message = Mapping[str, Any]
 """One turn: `{"role": "user", "content": "Hi"}`."""
@@ -40,21 +41,13 @@ class ChatTemplate:
         Raises:
             EngineError: The template refuses these turns, or is not valid.
         """
-        # transformers takes a second to import and is needed only here.
-        from transformers.utils.chat_template_utils import render_jinja_template
-
         try:
-            rendered, _ = render_jinja_template(
-                conversations=[list(messages)],
-                chat_template=self.source,
-                add_generation_prompt=True,
-                **self.special_names,
-            )
+            return render(self.source, messages, self.special_names)
         except Exception as error:  # a template is a program of its own and can fail in any way
+            reason = str(error).rstrip(".")
             raise EngineError(
-                f"The model's chat template refuses these turns: {error}. Use plain text instead."
+                f"The model's chat template refuses these turns: {reason}. Use plain text instead."
             ) from error
-        return str(rendered[0])
 
     def render_broken(
         self, messages: Sequence[Message], controls: Collection[str], tags: Collection[str]

@@ -15,7 +15,7 @@ from typing import Any
 from tokenizers import Tokenizer as Backend
 
 from engine.basics.errors import EngineError
-from engine.tokenizer.backend import reading
+from engine.tokenizer.backend import encoded, reading
 from engine.tokenizer.bpe import BpeTable, MergeSteps, merge_steps, read_table
 from engine.tokenizer.chat import ChatTemplate, Message
 from engine.tokenizer.spans import Token, moved, spans_of, without_holes, without_surrogates
@@ -103,7 +103,7 @@ class Tokenizer(Vocabulary):
         """Return the tokens of a text, and for each the number of its pre-token."""
         fed, _ = without_surrogates(text)
         clean, origin = without_surrogates(text.replace(breaker, "") if breaker else text)
-        encoding = backend.encode(fed, add_special_tokens=False)
+        encoding = encoded(backend, fed)
         data = self._data_of(encoding.ids, clean.encode())
         spans = spans_of(clean, data)
         if spans is None:

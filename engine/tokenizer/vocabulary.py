@@ -9,7 +9,7 @@ from typing import Self
 from tokenizers import Tokenizer as Backend
 
 from engine.basics.errors import EngineError
-from engine.tokenizer.backend import missing_bytes
+from engine.tokenizer.backend import encoded, missing_bytes
 from engine.tokenizer.detokenizer import IncrementalDecoder
 from engine.tokenizer.spelling import Spelling, read_spelling
 
@@ -186,5 +186,5 @@ class Coverage:
             return char == " "
         if char in self._characters:
             return True
-        ids = self._backend.encode(char, add_special_tokens=False).ids
+        ids = encoded(self._backend, char).ids
         return bool(ids) and self.unknown_id not in ids

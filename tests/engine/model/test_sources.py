@@ -197,6 +197,24 @@ def test_folders_that_cannot_be_loaded(folder, harm, message):
     assert str(folder) in str(caught.value)
 
 
+def test_a_model_without_layers_is_refused(folder):
+    harm_config(folder, num_hidden_layers=0)
+    with pytest.raises(ModelLoadError, match="This model has no layers"):
+        load_model(str(folder))
+
+
+def test_a_panic_while_loading_is_a_sentence(folder, monkeypatch):
+    class Panic(BaseException):
+        """As the tokenizers library raises it: no Exception."""
+
+    def panic(*_, **__):
+        raise Panic("called `Result::unwrap()` on an `Err` value")
+
+    monkeypatch.setattr(sources.AutoTokenizer, "from_pretrained", panic)
+    with pytest.raises(ModelLoadError, match="could not be loaded: its files are damaged"):
+        load_model(str(folder))
+
+
 def test_a_folder_of_gguf_files_says_so(tmp_path):
     (tmp_path / "a.gguf").write_bytes(b"")
     with pytest.raises(ModelLoadError, match=r"Give the \.gguf file in it by its full name"):
