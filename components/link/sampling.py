@@ -121,11 +121,11 @@ def parse_bias(text: str) -> tuple[tuple[tuple[int, float], ...], str | None]:
 def _parts(text: str) -> list[str]:
     """Return the biases of a text; `6345:-0,5` is one with a decimal comma, not two."""
     parts: list[str] = []
-    for part in filter(None, (part.strip() for part in re.split(r"[,;]", text))):
-        if part.isdigit() and parts and re.search(r":.*\d$", parts[-1]):
-            parts[-1] += f",{part}"
-        else:
-            parts.append(part)
+    for part in re.split(r"[,;]", text):
+        if re.fullmatch(r"\d+\s*", part) and parts and re.search(r":.*\d$", parts[-1]):
+            parts[-1] += f",{part.strip()}"
+        elif part.strip():
+            parts.append(part.strip())
     return parts
 
 
