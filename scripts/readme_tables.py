@@ -14,7 +14,6 @@ from components.shell.stages import STAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
-LAYERS = ("engine", "components", "pages", "scripts", "benchmarks")
 
 
 def pages_table() -> str:
@@ -30,13 +29,26 @@ def pages_table() -> str:
 
 
 def rooms_table() -> str:
-    """Return every package with the first sentence of its docstring, layer by layer."""
+    """Return the map of the rooms: engine's packages, and those that only another layer has.
+
+    A stage's folder has the same name in each layer, so it stands here once.
+    """
+    shown = [path.parent.relative_to(ROOT).as_posix() for path in _packages("engine")]
+    stages = {name.split("/")[-1] for name in shown}
+    for layer in ("components", "pages"):
+        names = [path.parent.relative_to(ROOT).as_posix() for path in _packages(layer)]
+        shown += [name for name in names if name.split("/")[-1] not in stages]
+    shown += ["scripts", "benchmarks"]
     rows = ["| room | what it holds |", "|---|---|"]
-    for layer in LAYERS:
-        for path in sorted((ROOT / layer).rglob("__init__.py")):
-            name = path.parent.relative_to(ROOT).as_posix()
-            rows.append(f"| [{name}/]({name}) | {_cell(_summary(path))} |")
+    rows += [
+        f"| [{name}/]({name}) | {_cell(_summary(ROOT / name / '__init__.py'))} |" for name in shown
+    ]
     return "\n".join(rows)
+
+
+def _packages(layer: str) -> list[Path]:
+    """Return the packages inside a layer, without the layer itself."""
+    return sorted(path for path in (ROOT / layer).rglob("__init__.py") if path.parent.name != layer)
 
 
 def _summary(path: Path) -> str:
