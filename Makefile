@@ -69,7 +69,7 @@ format: $(DEV) ## Put the code into the one format
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-readme: $(DEV) ## Rewrite the tables of README.md from the stage list and the code
+readme: $(DEV) ## Rewrite the tables of README.md and the guide from the code
 	$(PY) -m scripts.readme_tables --write
 
 clean: ## Remove the environment and every cache of the checkout (not the downloaded weights)

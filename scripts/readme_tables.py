@@ -1,4 +1,4 @@
-"""Keep the README's tables equal to the code: the pages, and the map of the rooms.
+"""Keep the documents' tables equal to the code: pages and rooms, and the guide's examples.
 
 `python -m scripts.readme_tables` says what is out of date; with `--write` it puts it right. A test
 runs the first.
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from components.shell.example_prompts import PRESETS
 from components.shell.stages import STAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+GUIDE = ROOT / "docs" / "teachers-guide.md"
 
 
 def pages_table() -> str:
@@ -46,6 +49,15 @@ def rooms_table() -> str:
     return "\n".join(rows)
 
 
+def examples_table() -> str:
+    """Return the example prompts with what to see in each."""
+    rows = ["| example | prompt | what to see |", "|---|---|---|"]
+    for preset in PRESETS:
+        how = "As a chat turn. " if preset.chat else ""
+        rows.append(f"| {preset.name} | {preset.prompt} | {how}{_cell(preset.see)} |")
+    return "\n".join(rows)
+
+
 def _packages(layer: str) -> list[Path]:
     """Return the packages inside a layer, without the layer itself."""
     return sorted(path for path in (ROOT / layer).rglob("__init__.py") if path.parent.name != layer)
@@ -61,38 +73,45 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def filled(readme: str) -> str:
-    """Return the README's text with its tables as they should be.
+def filled(path: Path) -> str:
+    """Return a document's text with its tables as they should be.
 
     Raises:
         ValueError: a table's markers are missing.
     """
-    return _put(_put(readme, "pages", pages_table()), "rooms", rooms_table())
+    text = path.read_text(encoding="utf-8")
+    for name, table in DOCUMENTS[path].items():
+        text = _put(path, text, name, table())
+    return text
 
 
-def _put(readme: str, name: str, table: str) -> str:
+def _put(path: Path, text: str, name: str, table: str) -> str:
     """Put a table between its two markers."""
     opening, closing = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-    before, found, rest = readme.partition(opening)
+    before, found, rest = text.partition(opening)
     _, also_found, after = rest.partition(closing)
     if not (found and also_found):
-        raise ValueError(f"README.md has no place marked {opening.strip()} … {closing}")
+        raise ValueError(f"{path.name} has no place marked {opening.strip()} … {closing}")
     return f"{before}{opening}{table}\n{closing}{after}"
 
 
+DOCUMENTS: Mapping[Path, Mapping[str, Callable[[], str]]] = {
+    README: {"pages": pages_table, "rooms": rooms_table},
+    GUIDE: {"examples": examples_table},
+}
+"""The documents with tables, and how each table is made."""
+
+
 def main(arguments: list[str]) -> int:
-    """Check the README, or write it."""
-    before = README.read_text(encoding="utf-8")
-    after = filled(before)
-    if before == after:
-        print("README.md is up to date.")
-        return 0
-    if "--write" in arguments:
-        README.write_text(after, encoding="utf-8")
-        print("README.md is rewritten.")
-        return 0
-    print("README.md is out of date: run `make readme`.", file=sys.stderr)
-    return 1
+    """Check the documents, or write them."""
+    old = [path for path in DOCUMENTS if path.read_text(encoding="utf-8") != filled(path)]
+    for path in old:
+        if "--write" in arguments:
+            path.write_text(filled(path), encoding="utf-8")
+            print(f"{path.name} is rewritten.")
+        else:
+            print(f"{path.name} is out of date: run `make readme`.", file=sys.stderr)
+    return 1 if old and "--write" not in arguments else 0
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scripts.readme_tables import README, filled
+from scripts.readme_tables import DOCUMENTS, README, filled
 from tests.sources import ROOT, sources
 
 
@@ -13,7 +13,8 @@ def readme() -> str:
 
 
 def test_the_tables_are_those_of_the_code():
-    assert readme() == filled(readme()), "run `make readme`"
+    for path in DOCUMENTS:
+        assert path.read_text(encoding="utf-8") == filled(path), "run `make readme`"
 
 
 def test_every_link_and_picture_leads_to_a_file():
@@ -21,6 +22,15 @@ def test_every_link_and_picture_leads_to_a_file():
     local = [target for target in targets if not target.startswith("http")]
     assert local
     assert [target for target in local if not (ROOT / target).exists()] == []
+
+
+def test_the_readme_is_short_and_its_film_is_small():
+    prose = re.sub(r"<!-- (\w+) -->.*?<!-- /\1 -->|```.*?```", "", readme(), flags=re.DOTALL)
+    assert len(prose.split()) <= 1_100
+    assert (ROOT / "docs" / "overview.gif").stat().st_size <= 2_000_000
+    rooms = re.search(r"<!-- rooms -->(.*?)<!-- /rooms -->", readme(), re.DOTALL)
+    assert rooms is not None
+    assert len(rooms.group(1).strip().splitlines()) <= 34
 
 
 def test_every_command_of_make_exists():
