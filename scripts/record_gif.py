@@ -20,11 +20,11 @@ from playwright.sync_api import Error, sync_playwright
 from scripts.run import free_port
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, ViewportSize
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "overview.gif"
-SIZE = {"width": 1440, "height": 900}
+SIZE: ViewportSize = {"width": 1440, "height": 900}
 WIDTH = 900
 """Pixels of the film."""
 TOKENS = 3
