@@ -78,19 +78,25 @@ def measure() -> list[Row]:
     return [
         Row(
             "prompt lookup on a copying prompt vs plain decoding",
-            *(copying.speed_up, 2, "× the tokens a second"),
+            copying.speed_up,
+            2,
+            "× the tokens a second",
             at_least=True,
             note=f"{copying.tokens_a_pass:.1f} tokens a pass",
         ),
         Row(
             f"distilled draft, accepted guesses on {len(CHATS)} held-out chats, T = 0.7",
-            *(accepted / guesses, 0.4, "of those checked"),
+            accepted / guesses,
+            0.4,
+            "of those checked",
             at_least=True,
             note=f"{guesses} guesses; {other}",
         ),
         Row(
             "distilled draft on the same chats vs plain decoding",
-            *(warm.speed_up, 1.15, "× the tokens a second"),
+            warm.speed_up,
+            1.15,
+            "× the tokens a second",
             at_least=True,
             note=f"a guess costs {warm.draft_cost:.2f}, a check {warm.check_cost:.2f} plain steps",
         ),

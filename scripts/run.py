@@ -55,10 +55,16 @@ def has_display() -> bool:
 def arguments(app: Path, host: str, port: int, *, browser: bool) -> list[str]:
     """Return what `streamlit` is called with to serve the app."""
     return [
-        *("run", str(app)),
-        *("--server.address", host, "--server.port", str(port)),
-        *("--server.headless", "false" if browser else "true"),
-        *("--server.showEmailPrompt", "false"),
+        "run",
+        str(app),
+        "--server.address",
+        host,
+        "--server.port",
+        str(port),
+        "--server.headless",
+        "false" if browser else "true",
+        "--server.showEmailPrompt",
+        "false",
     ]
 
 

@@ -28,6 +28,7 @@ NEVER_IMPORTS = {
     "components": ("torch", "transformers", "tokenizers"),
     "engine": ("streamlit", "plotly"),
 }
+KEYS = tuple(stage.key for stage in STAGES)
 RANKS = {
     "engine": (
         ("basics",),
@@ -47,19 +48,12 @@ RANKS = {
         ("kit",),
         ("link",),
         ("shell",),
-        (
-            *("overview", "tokenizer", "embedding", "attention", "feed_forward", "lm_head"),
-            *("sampling", "generation", "speculative", "guardrails", "training"),
-            *("interpret", "kv_cache"),
-        ),
+        (*KEYS, "interpret", "kv_cache"),
     ),
     "pages": (
         ("frame",),
         ("interpret",),
-        (
-            *("overview", "tokenizer", "embedding", "attention", "feed_forward", "lm_head"),
-            *("sampling", "generation", "speculative", "guardrails", "training"),
-        ),
+        KEYS,
     ),
 }
 """The packages of a layer, lowest first. A package imports itself and lower ranks, so stages never
@@ -138,10 +132,23 @@ def test_the_frame_needs_neither_torch_nor_transformers_to_be_painted():
 
 
 FIGURES = (
-    *("kit.bars", "kit.figure", "kit.heatmap", "kit.lanes", "kit.lines", "kit.mosaic"),
-    *("kit.signed_bars", "kit.vector_strip", "attention.figures", "embedding.rope_clock"),
-    *("generation.branch_tree", "generation.surprise", "kv_cache.costs", "kv_cache.sharing"),
-    *("sampling.sweeps", "speculative.pay", "speculative.rounds"),
+    "kit.bars",
+    "kit.figure",
+    "kit.heatmap",
+    "kit.lanes",
+    "kit.lines",
+    "kit.mosaic",
+    "kit.signed_bars",
+    "kit.vector_strip",
+    "attention.figures",
+    "embedding.rope_clock",
+    "generation.branch_tree",
+    "generation.surprise",
+    "kv_cache.costs",
+    "kv_cache.sharing",
+    "sampling.sweeps",
+    "speculative.pay",
+    "speculative.rounds",
 )
 """Modules of components that make figures and nothing else."""
 
@@ -186,6 +193,23 @@ def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     if ast.get_docstring(function) is not None:
         length -= function.body[0].end_lineno - function.body[0].lineno + 1
     return length
+
+
+def test_calls_and_lists_are_written_plainly():
+    """No literal is unpacked where its parts could stand, and no line escapes the formatter."""
+    offences = []
+    for source in sources(*SHIPPED, "tests", "benchmarks", "scripts"):
+        offences += [
+            f"{source.name}:{node.lineno} unpacks {ast.unparse(node)[:40]}"
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.Starred) and isinstance(node.value, ast.Tuple | ast.List)
+        ]
+        offences += [
+            f"{source.name}:{number} switches the formatter off"
+            for number, line in enumerate(source.text.splitlines(), 1)
+            if re.search(r"# fmt: ?(skip|off)", line)
+        ]
+    report(offences)
 
 
 def test_scripts_and_style_sheets_are_short_and_build_no_markup_from_text():

@@ -214,9 +214,18 @@ def test_values_in_a_link_that_cannot_be_fall_back_and_are_named(open_app, case)
 HUGE = ("9" * 300, "1e400", "-" + "9" * 300, "9" * 5000, "1e308", "nan", "-inf", "0x10", "１e99")
 NUMBERS = {
     *(entry.key for entry in (*LIMITS, *PAGE_LIMITS)),
-    *(keys.LAYER, keys.HEAD, keys.TOKEN, keys.READ, keys.NEURON, keys.EXIT_LAYERS),
-    *(keys.ROPE_PAIR, keys.ROPE_KEY, keys.ROPE_SHIFT, keys.LM_HEAD_TOKEN),
-    *(keys.LEARN_RATE, keys.DPO_RATE),
+    keys.LAYER,
+    keys.HEAD,
+    keys.TOKEN,
+    keys.READ,
+    keys.NEURON,
+    keys.EXIT_LAYERS,
+    keys.ROPE_PAIR,
+    keys.ROPE_KEY,
+    keys.ROPE_SHIFT,
+    keys.LM_HEAD_TOKEN,
+    keys.LEARN_RATE,
+    keys.DPO_RATE,
 }
 """Every value of a link that is a number."""
 WHERE = {

@@ -154,9 +154,15 @@ def test_no_slider_runs_the_model(open_app, monkeypatch):
         "engine.kv_cache.cached_pass.CachedPass.advance", lambda *_: passes.append("cached")
     )
     for key, value in (
-        ("temperature", 1.5), ("top_k", 9), ("top_p", 0.5), ("min_p", 0.2), ("typical_p", 0.5),
-        ("repetition_penalty", 1.5), ("presence_penalty", 1.0), ("penalty_window", 2),
-    ):  # fmt: skip
+        ("temperature", 1.5),
+        ("top_k", 9),
+        ("top_p", 0.5),
+        ("min_p", 0.2),
+        ("typical_p", 0.5),
+        ("repetition_penalty", 1.5),
+        ("presence_penalty", 1.0),
+        ("penalty_window", 2),
+    ):
         at.slider(key=key).set_value(value).run()
         assert not at.exception
     assert passes == []

@@ -42,7 +42,7 @@ def test_the_card_of_a_part_of_a_character_says_so(open_app):
 def test_each_closer_look_runs_on_an_empty_turn(open_app, look):
     at = open_app("tokenizer", prompt="a", look=look, chat="true")
     for prompt in ("", " ", "\n", "\x04"):
-        at.text_area(key="prompt").set_value(prompt).run()
+        set_prompt(at, prompt)
         assert not at.exception, (look, prompt)
 
 

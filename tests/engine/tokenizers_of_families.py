@@ -190,8 +190,17 @@ def no_fallback() -> Tokenizer:
 _MAKERS = {
     maker.__name__: maker
     for maker in (
-        *(smollm, gpt2, gpt2_lead, llama3, qwen, neox),
-        *(llama2, mistral, phi3, gemma, no_fallback),
+        smollm,
+        gpt2,
+        gpt2_lead,
+        llama3,
+        qwen,
+        neox,
+        llama2,
+        mistral,
+        phi3,
+        gemma,
+        no_fallback,
     )
 }
 BYTE_LEVEL = ("smollm", "gpt2", "gpt2_lead", "llama3", "qwen", "neox")

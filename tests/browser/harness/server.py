@@ -51,8 +51,15 @@ class AppServer:
 
     def __enter__(self) -> AppServer:
         command = [
-            *(sys.executable, str(ROOT / "scripts" / "run.py"), "--app", str(self.app)),
-            *("--host", "127.0.0.1", "--port", str(self.port), "--no-browser"),
+            sys.executable,
+            str(ROOT / "scripts" / "run.py"),
+            "--app",
+            str(self.app),
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(self.port),
+            "--no-browser",
         ]
         with self.log.open("wb") as sink:
             self._process = subprocess.Popen(

@@ -95,9 +95,16 @@ def steps_of(tokens: int) -> SimpleNamespace:
     }
     hidden = np.where(np.tri(tokens, dtype=bool), square, -np.inf)
     return SimpleNamespace(
-        layer=0, head=1, kv_head=0, dots=square, scaled=square / 8, masked=hidden,
-        pattern=causal(tokens), output=rng.normal(size=(tokens, 576)).astype(np.float32), **vectors,
-    )  # fmt: skip
+        layer=0,
+        head=1,
+        kv_head=0,
+        dots=square,
+        scaled=square / 8,
+        masked=hidden,
+        pattern=causal(tokens),
+        output=rng.normal(size=(tokens, 576)).astype(np.float32),
+        **vectors,
+    )
 
 
 @pytest.mark.parametrize("tokens", [6, LONG])
@@ -136,10 +143,17 @@ def test_a_model_without_rope_has_no_step_for_it():
 
 def test_a_cell_is_written_as_a_sum_with_its_largest_terms():
     terms = SimpleNamespace(
-        q=np.array([0.5, 2.0, 1.0]), k=np.array([1.0, 3.0, -1.0]),
-        products=np.array([0.5, 6.0, -1.0]), order=np.array([1, 2, 0]),
-        dot=5.5, scale=0.125, softcap=None, score=0.6875, masked=False, probability=0.18,
-    )  # fmt: skip
+        q=np.array([0.5, 2.0, 1.0]),
+        k=np.array([1.0, 3.0, -1.0]),
+        products=np.array([0.5, 6.0, -1.0]),
+        order=np.array([1, 2, 0]),
+        dot=5.5,
+        scale=0.125,
+        softcap=None,
+        score=0.6875,
+        masked=False,
+        probability=0.18,
+    )
     text = cell.sum_in_words(terms, most=2)
     assert "(2.00)·(3.00) + (1.00)·(-1.00) + … (3 products) = **5.50**" in text
     assert "÷ √64) = **0.69**" in text
@@ -162,14 +176,26 @@ def test_the_work_with_and_without_a_cache_is_counted():
 
 def test_a_table_of_cache_sizes_keeps_every_byte_of_a_token():
     own = SimpleNamespace(
-        name="<b>", layers=30, heads=9, kv_heads=3, head_size=64, dtype="float32",
-        per_token=46_080, per_token_without_sharing=138_240,
-    )  # fmt: skip
+        name="<b>",
+        layers=30,
+        heads=9,
+        kv_heads=3,
+        head_size=64,
+        dtype="float32",
+        per_token=46_080,
+        per_token_without_sharing=138_240,
+    )
     (row,) = pictures.size_rows(own, (), 8192)
     assert list(row.values()) == [
-        r"\<b\>", "30 × 3 × 64", "9", "float32",
-        "46,080 bytes", "138,240 bytes", "377 MB", "1.1 GB",
-    ]  # fmt: skip
+        r"\<b\>",
+        "30 × 3 × 64",
+        "9",
+        "float32",
+        "46,080 bytes",
+        "138,240 bytes",
+        "377 MB",
+        "1.1 GB",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -194,9 +220,14 @@ def test_rank_arrows():
 
 @pytest.mark.parametrize(
     ("before", "after", "block"),
-    [([1, 2, 3], [1, 2, 3], None), ([1, 2, 3], [1, 9, 3], None), ([1, 2, 3], [1, 2, 9], 2),
-     ([1, 2, 3], [8, 2, 9], 2), ([1, 2, 3], [7, 8, 9], 0)],
-)  # fmt: skip
+    [
+        ([1, 2, 3], [1, 2, 3], None),
+        ([1, 2, 3], [1, 9, 3], None),
+        ([1, 2, 3], [1, 2, 9], 2),
+        ([1, 2, 3], [8, 2, 9], 2),
+        ([1, 2, 3], [7, 8, 9], 0),
+    ],
+)
 def test_where_two_passes_part_for_good(before, after, block):
     found = SimpleNamespace(lens_top_before=np.array(before), lens_top_after=np.array(after))
     assert knockout.parting_block(found) == block
@@ -249,7 +280,12 @@ def shape(**changes) -> SimpleNamespace:
 def test_the_picture_of_a_block_follows_the_model():
     data = block_picture.picture_data(shape(), block(), selected="mlp")
     assert [box["key"] for box in data["boxes"]] == [
-        *("resid_pre", "resid_post", "norm_1", "attention", "norm_2", "mlp")
+        "resid_pre",
+        "resid_post",
+        "norm_1",
+        "attention",
+        "norm_2",
+        "mlp",
     ]
     assert data["boxes"][-1]["text"] == "SwiGLU"
     hues = {box["key"]: box["colour"] for box in data["boxes"]}

@@ -83,9 +83,15 @@ def test_heatmap_of_signed_values_diverges():
 
 def test_texts_stand_in_the_cells_literally():
     figure = heatmap(
-        np.eye(2), ["a", "b"], ["c", "d"], title="t", key="k", low=0, high=1,
+        np.eye(2),
+        ["a", "b"],
+        ["c", "d"],
+        title="t",
+        key="k",
+        low=0,
+        high=1,
         texts=[["1.00", "<b>"], ["", "0.5"]],
-    )  # fmt: skip
+    )
     assert [list(row) for row in figure.data[0].text] == [["1.00", escape("<b>")], ["", "0.5"]]
     assert figure.data[0].texttemplate == "%{text}"
     assert figure.data[0].textfont.color == theme.TEXT

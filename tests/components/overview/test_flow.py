@@ -27,7 +27,13 @@ def test_cards_show_this_prompts_values():
     assert cards["text"]["written"] == " Because"
     assert cards["tokens"]["fact"] == "7 tokens"
     assert [row["piece"] for row in cards["tokens"]["rows"]] == [
-        *("Why", "·is", "·the", "·sky", "·blue", "?", "·Because")
+        "Why",
+        "·is",
+        "·the",
+        "·sky",
+        "·blue",
+        "?",
+        "·Because",
     ]
     assert [row["written"] for row in cards["tokens"]["rows"]] == [False] * 6 + [True]
     assert cards["vectors"]["fact"] == "576 numbers each"
@@ -54,7 +60,9 @@ def test_a_long_prompt_shows_its_ends_and_the_count_of_the_rest():
     assert len(rows) == overview_cards.TOKEN_ROWS
     assert rows[3] == {"gap": "247 more"}
     assert [row["piece"] for row in rows if "piece" in row] == [
-        *("·word0", "·word1", "·word2"),
+        "·word0",
+        "·word1",
+        "·word2",
         *(f"·word{i}" for i in range(250, 256)),
     ]
     assert "1,858 characters" in cards["text"]["prompt"]
@@ -183,7 +191,15 @@ def test_the_text_twin_goes_through_all_stages_in_order():
     lines = flow.as_text(sample_overview()).splitlines()
 
     assert [line.split()[0] for line in lines] == [
-        *("The", "The", "Each", "9", "The", "The", "Sampling", "The", "Speculative"),
+        "The",
+        "The",
+        "Each",
+        "9",
+        "The",
+        "The",
+        "Sampling",
+        "The",
+        "Speculative",
     ]
     assert "Most probable: ⏎ 41 %, ·The 22 %" in lines[5]
 

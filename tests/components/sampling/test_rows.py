@@ -44,9 +44,15 @@ def test_nothing_is_left_out_without_being_counted():
     stage, rows = rows_of(top_k=20)
     counted = sum(int(row.text.split()[1].replace(",", "")) for row in rows if row.kind == "gap")
     assert counted + len(tokens(rows)) == len(stage.kept)
-    assert rows[-1].text.endswith(percent(float(
-        stage.probabilities_before[stage.probabilities_before < tokens(rows)[-1].before].sum()
-    )))  # fmt: skip
+    assert rows[-1].text.endswith(
+        percent(
+            float(
+                stage.probabilities_before[
+                    stage.probabilities_before < tokens(rows)[-1].before
+                ].sum()
+            )
+        )
+    )
 
 
 def test_a_penalty_shows_the_tokens_that_it_hits():
@@ -95,9 +101,17 @@ def test_every_step_has_a_card_with_a_formula():
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(1, "100 %"), (0.9955, "99.55 %"), (0.99999, "99.99 %"), (0.77, "77 %"), (0.042, "4.2 %"),
-     (0.0003, "0.03 %"), (1e-6, "< 0.01 %"), (0, "0 %")],
-)  # fmt: skip
+    [
+        (1, "100 %"),
+        (0.9955, "99.55 %"),
+        (0.99999, "99.99 %"),
+        (0.77, "77 %"),
+        (0.042, "4.2 %"),
+        (0.0003, "0.03 %"),
+        (1e-6, "< 0.01 %"),
+        (0, "0 %"),
+    ],
+)
 def test_percent_has_the_digits_that_matter(share, text):
     assert percent(share) == text
 

@@ -45,16 +45,23 @@ def test_mass_climbs_to_one_and_says_how_many_hold_a_share():
     mass = distribution.mass_by_rank(np.array([0.1, 0.5, 0.25, 0.15], dtype=np.float32))
     np.testing.assert_allclose(mass, [0.5, 0.75, 0.9, 1.0], atol=1e-6)
     assert [distribution.tokens_for_mass(mass, share) for share in (0.1, 0.5, 0.6, 0.8, 1)] == [
-        1, 1, 2, 3, 4,
-    ]  # fmt: skip
+        1,
+        1,
+        2,
+        3,
+        4,
+    ]
 
 
 def test_ranks_are_the_places_in_the_sorted_vocabulary():
     logits = random_logits(3)
     order = np.argsort(-logits, kind="stable")
     assert [distribution.rank_of(logits, int(order[place])) for place in (0, 1, 250, 499)] == [
-        1, 2, 251, 500,
-    ]  # fmt: skip
+        1,
+        2,
+        251,
+        500,
+    ]
 
 
 def test_of_equal_logits_the_lower_id_has_the_better_rank():

@@ -110,10 +110,19 @@ def test_converting_gives_the_network_back(tmp_path):
     assert steps == [(n, len(weights)) for n in range(1, len(weights) + 1)]
     config = json.loads((tmp_path / "config.json").read_text())
     for field in (
-        "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "hidden_size",
-        "intermediate_size", "head_dim", "max_position_embeddings", "vocab_size",
-        "tie_word_embeddings", "bos_token_id", "eos_token_id", "rope_parameters",
-    ):  # fmt: skip
+        "num_hidden_layers",
+        "num_attention_heads",
+        "num_key_value_heads",
+        "hidden_size",
+        "intermediate_size",
+        "head_dim",
+        "max_position_embeddings",
+        "vocab_size",
+        "tie_word_embeddings",
+        "bos_token_id",
+        "eos_token_id",
+        "rope_parameters",
+    ):
         assert config[field] == getattr(network.config, field), field
     assert config["rms_norm_eps"] == pytest.approx(network.config.rms_norm_eps)
 

@@ -60,9 +60,12 @@ def test_stop_ids_are_those_of_generate():
 
 def test_the_tokenizer_covers_a_padded_head():
     config = transformers.LlamaConfig(
-        vocab_size=512, hidden_size=16, intermediate_size=24, num_hidden_layers=1,
+        vocab_size=512,
+        hidden_size=16,
+        intermediate_size=24,
+        num_hidden_layers=1,
         num_attention_heads=2,
-    )  # fmt: skip
+    )
     network = transformers.AutoModelForCausalLM.from_config(config)
     model = LanguageModel.wrap(network, tiny_tokenizer(), name="padded")
     assert model.tokenizer.vocabulary == model.architecture.vocabulary == 512

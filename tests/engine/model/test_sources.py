@@ -78,12 +78,16 @@ def test_a_hub_id_is_asked_for_its_config_first(folder, network, monkeypatch):
         monkeypatch.setattr(
             sources,
             name,
-            type(name, (), {
-                "from_pretrained": staticmethod(
-                    lambda _, loader=loader, **more: loader.from_pretrained(folder, **more)
-                )
-            }),
-        )  # fmt: skip
+            type(
+                name,
+                (),
+                {
+                    "from_pretrained": staticmethod(
+                        lambda _, loader=loader, **more: loader.from_pretrained(folder, **more)
+                    )
+                },
+            ),
+        )
     model = load_model("somebody/my-model", device="cpu")
     assert asked == [("somebody/my-model", "config.json")]
     assert model.name == "somebody/my-model"

@@ -63,9 +63,14 @@ def test_rope_theta_is_that_of_the_config():
 def test_families_that_are_in_no_table():
     """OPT has learned positions with two rows more, Bloom ALiBi, GPT-J one norm a block."""
     opt = transformers.OPTConfig(
-        vocab_size=32, hidden_size=16, ffn_dim=24, num_hidden_layers=2, num_attention_heads=2,
-        max_position_embeddings=64, word_embed_proj_dim=16,
-    )  # fmt: skip
+        vocab_size=32,
+        hidden_size=16,
+        ffn_dim=24,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        max_position_embeddings=64,
+        word_embed_proj_dim=16,
+    )
     facts = read_architecture(from_config(opt))
     assert (facts.positions, facts.ff_width, facts.gated, facts.context) == (
         "learned",

@@ -30,7 +30,10 @@ def test_softcapped_attention_equals_a_naive_loop(masked):
     mask = torch.ones(5, 5, dtype=torch.bool).tril().triu(-2)[None, None] if masked else None
     found = softcapped_attention(q, k, v, mask, 0.3, 2.0)
     assert_naive(
-        *(found, q, k, v),
+        found,
+        q,
+        k,
+        v,
         lambda query: [s for s in range(query + 1) if not masked or query - s <= 2],
         bounded=lambda dots: 2.0 * torch.tanh(dots / 2.0),
     )

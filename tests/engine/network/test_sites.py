@@ -52,9 +52,14 @@ def test_the_sites_of_every_family(family):
 def test_a_module_that_serves_twice_is_no_site():
     # Phi hands both attention's and the MLP's output through one and the same dropout.
     config = transformers.PhiConfig(
-        vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=2,
-        num_attention_heads=4, bos_token_id=0, eos_token_id=1,
-    )  # fmt: skip
+        vocab_size=64,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
     site = install(transformers.PhiForCausalLM(config)).layers[0]
     names = {module: name for name, module in site.block.named_modules()}
     assert (names[site.attn_out], names[site.mlp_out]) == ("self_attn", "mlp")
@@ -63,10 +68,17 @@ def test_a_module_that_serves_twice_is_no_site():
 
 def test_blocks_without_a_feed_forward_network_of_plain_matrices_are_refused():
     config = transformers.MixtralConfig(
-        vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=2,
-        num_attention_heads=4, num_key_value_heads=2, num_local_experts=2, num_experts_per_tok=1,
-        bos_token_id=0, eos_token_id=1,
-    )  # fmt: skip
+        vocab_size=64,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        num_local_experts=2,
+        num_experts_per_tok=1,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
     with pytest.raises(ModelLoadError, match=r"“mixtral” cannot be looked into: .*plain matrices"):
         install(transformers.MixtralForCausalLM(config))
 

@@ -64,10 +64,16 @@ def test_masks_that_differ_by_more_than_who_may_be_read_are_refused(mask):
 
 def test_blocks_that_scale_what_they_add_are_refused():
     config = transformers.GraniteConfig(
-        vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=2,
-        num_attention_heads=4, num_key_value_heads=2, residual_multiplier=0.5,
-        bos_token_id=0, eos_token_id=1,
-    )  # fmt: skip
+        vocab_size=64,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        residual_multiplier=0.5,
+        bos_token_id=0,
+        eos_token_id=1,
+    )
     with pytest.raises(ModelLoadError, match="residual stream"):
         install(transformers.GraniteForCausalLM(config))
 

@@ -122,7 +122,7 @@ def test_writing_on_counts_what_was_written_before(endless, settings):
     whole = [step.id for step in generate(endless, ids, settings, max_new_tokens=14, seed=3)]
     for cut in (1, 6, 13):
         rest = generate(
-            *(endless, ids, settings), max_new_tokens=14 - cut, seed=3, written=whole[:cut]
+            endless, ids, settings, max_new_tokens=14 - cut, seed=3, written=whole[:cut]
         )
         assert [step.id for step in rest] == whole[cut:]
 

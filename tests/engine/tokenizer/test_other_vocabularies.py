@@ -16,8 +16,22 @@ from tests.sources import ROOT
 
 CASES = json.loads((ROOT / "tests/data/cases/tokenizer.json").read_text(encoding="utf-8"))["cases"]
 TEXTS = [case["text"] for case in CASES] + [
-    *("", " ", "  x", "\x00", "a\x00b", "▁a ▁", "\ufeffhi", "\n\n1. First", "<s>", "</s>"),
-    *("<0x41>", "<|endoftext|>", "[INST] Hi [/INST]", "👩‍👩‍👧‍👦", "2024-01-01", "a" * 3000),
+    "",
+    " ",
+    "  x",
+    "\x00",
+    "a\x00b",
+    "▁a ▁",
+    "\ufeffhi",
+    "\n\n1. First",
+    "<s>",
+    "</s>",
+    "<0x41>",
+    "<|endoftext|>",
+    "[INST] Hi [/INST]",
+    "👩‍👩‍👧‍👦",
+    "2024-01-01",
+    "a" * 3000,
 ]
 KEYS = [facts.key for facts in other_vocabularies.OTHERS]
 

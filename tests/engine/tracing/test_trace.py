@@ -225,9 +225,15 @@ def test_what_does_not_exist_is_named(ask):
 @pytest.mark.slow
 def test_fifty_traces_leave_the_process_no_larger_than_the_first_few():
     config = transformers.LlamaConfig(
-        vocab_size=384, hidden_size=256, intermediate_size=512, num_hidden_layers=8,
-        num_attention_heads=8, num_key_value_heads=4, bos_token_id=0, eos_token_id=2,
-    )  # fmt: skip
+        vocab_size=384,
+        hidden_size=256,
+        intermediate_size=512,
+        num_hidden_layers=8,
+        num_attention_heads=8,
+        num_key_value_heads=4,
+        bos_token_id=0,
+        eos_token_id=2,
+    )
     network = transformers.LlamaForCausalLM(config)
     model = LanguageModel.wrap(network, tiny_tokenizer(), name="middling")
     ids = list(range(64))
