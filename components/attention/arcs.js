@@ -1,9 +1,13 @@
 // Attention of one token as arcs: above the line what it reads, below it who reads it.
-// Everything that shows text sets textContent: no token is ever markup.
+// The whole text is in view: it shrinks to one line as far as it stays legible, then it wraps, and
+// arcs lead from line to line. Everything that shows text sets textContent: no token is markup.
 
 const SVG = "http://www.w3.org/2000/svg"
-const HEIGHT = 150 // pixels for the tallest arc
+const ABOVE = 140 // pixels over a single line, for the tallest arc
+const BELOW = 70 // pixels under it: less is read by many, and each share is smaller
+const GAP = 54 // pixels over, between and under lines, where there are several
 const LEAST = 0.01 // shares below this draw no arc
+const SIZES = [1, 0.92, 0.85, 0.78] // of the type, in rem, until one line holds the text
 
 const element = (tag, className, text) => {
   const node = document.createElement(tag)
@@ -14,13 +18,15 @@ const element = (tag, className, text) => {
 
 const legend = data => {
   const line = element("div", "legend")
+  const name = data.tokens[data.selected]
   const entry = (text, colour) => {
     const label = element("span", "", text)
     label.style.setProperty("--arc", colour)
     line.append(label)
   }
-  entry(`above: what token ${data.selected} reads`, data.colours[0])
-  entry(`below: who reads token ${data.selected}`, data.colours[1])
+  entry(`what “${name}” reads`, data.colours[0])
+  if (data.selected < data.tokens.length - 1) entry(`who reads “${name}”`, data.colours[1])
+  line.append(element("small", "", "choose another token: click it, or use the arrow keys"))
   return line
 }
 
@@ -30,9 +36,10 @@ const shareOf = (data, index) => (index <= data.selected ? data.reads[index] : d
 const describe = (data, index) => {
   const text = data.tokens[index]
   const share = data.written[index]
-  if (index === data.selected) return `token ${index}, ${text}, chosen; reads itself with ${share}`
-  if (index < data.selected) return `token ${index}, ${text}, is read with ${share}`
-  return `token ${index}, ${text}, reads the chosen token with ${share}`
+  const number = index + 1
+  if (index === data.selected) return `token ${number}, ${text}, chosen; reads itself with ${share}`
+  if (index < data.selected) return `token ${number}, ${text}, is read with ${share}`
+  return `token ${number}, ${text}, reads the chosen token with ${share}`
 }
 
 const buttonsOf = data => {
@@ -42,13 +49,15 @@ const buttonsOf = data => {
   data.tokens.forEach((text, index) => {
     const button = element("button")
     const chosen = index === data.selected
+    const share = shareOf(data, index)
     button.type = "button"
     button.dataset.index = index
     button.tabIndex = chosen ? 0 : -1
     button.setAttribute("aria-pressed", String(chosen))
     button.setAttribute("aria-label", describe(data, index))
     button.title = describe(data, index)
-    const share = shareOf(data, index)
+    button.style.setProperty("--hue", data.colours[index <= data.selected ? 0 : 1])
+    button.style.setProperty("--tint", `${Math.round(45 * share)}%`)
     button.append(element("span", "piece", text === "" ? "∅" : text))
     button.append(element("span", "share", share >= LEAST ? data.written[index] : ""))
     row.append(button)
@@ -56,50 +65,67 @@ const buttonsOf = data => {
   return row
 }
 
-const arcs = (svg, centres, data, shares, colour, up, furthest) => {
-  const from = centres[data.selected]
-  shares.forEach((share, index) => {
-    if (share < LEAST) return
-    const to = centres[index]
-    const wide = Math.abs(to - from)
-    // The nearest arc is still tall enough to be seen, the furthest fits.
-    const tall = index === data.selected ? 18 : 24 + (HEIGHT - 34) * (wide / Math.max(furthest, 1))
-    const base = up ? HEIGHT : 0
-    const tip = up ? HEIGHT - tall : tall
-    const side = index === data.selected ? 12 : 0
-    const path = document.createElementNS(SVG, "path")
-    path.setAttribute("d", `M ${from - side} ${base} C ${from - side} ${tip}, ${to + side} ${tip}, ${to + side} ${base}`)
-    path.setAttribute("stroke", colour)
-    path.setAttribute("stroke-width", String(1 + 11 * share))
-    path.setAttribute("opacity", String(0.35 + 0.6 * share))
-    svg.append(path)
-  })
+// Shrink the type until the text stands on one line, or else let it wrap.
+const fit = (stage, row) => {
+  const tooWide = () => row.scrollWidth > row.clientWidth + 1
+  stage.classList.remove("lines")
+  for (const size of SIZES) {
+    row.style.fontSize = `${size}rem`
+    if (!tooWide()) return
+  }
+  stage.classList.add("lines")
+  row.style.fontSize = "0.92rem"
 }
 
-const drawing = className => {
-  const svg = document.createElementNS(SVG, "svg")
-  svg.setAttribute("class", className)
-  svg.setAttribute("aria-hidden", "true")
-  svg.setAttribute("height", String(HEIGHT))
-  return svg
+const boxOf = button => ({
+  x: button.offsetLeft + button.offsetWidth / 2,
+  top: button.offsetTop,
+  bottom: button.offsetTop + button.offsetHeight,
+})
+
+// From the chosen token to another one: over the line, under it, or to another line.
+const curve = (from, to, up, most, furthest, itself) => {
+  if (itself) {
+    const tip = from.top - 18
+    return `M ${from.x - 12} ${from.top} C ${from.x - 12} ${tip}, ${from.x + 12} ${tip}, ${from.x + 12} ${from.top}`
+  }
+  if (from.top === to.top) {
+    // The nearest arc is still tall enough to be seen, the furthest fits.
+    const tall = Math.min(most, 24) + Math.max(0, most - 24) * (Math.abs(to.x - from.x) / furthest)
+    const base = up ? from.top : from.bottom
+    const tip = up ? base - (tall * 4) / 3 : base + (tall * 4) / 3
+    return `M ${from.x} ${base} C ${from.x} ${tip}, ${to.x} ${tip}, ${to.x} ${base}`
+  }
+  const [start, end] = up ? [from.top, to.bottom] : [from.bottom, to.top]
+  const bend = (end - start) / 2
+  return `M ${from.x} ${start} C ${from.x} ${start + bend}, ${to.x} ${end - bend}, ${to.x} ${end}`
 }
 
 const draw = (stage, row, data) => {
-  const [above, below] = stage.querySelectorAll("svg")
-  const left = stage.getBoundingClientRect().left
-  const width = stage.scrollWidth
-  const centres = [...row.children].map(button => {
-    const box = button.getBoundingClientRect()
-    return box.left - left + box.width / 2
-  })
-  for (const svg of [above, below]) {
-    svg.setAttribute("width", String(width))
-    svg.replaceChildren()
+  fit(stage, row)
+  const several = stage.classList.contains("lines")
+  row.style.padding = several ? `${GAP}px 3px` : `${ABOVE}px 3px ${BELOW}px`
+  const svg = stage.querySelector("svg")
+  svg.setAttribute("width", String(stage.clientWidth))
+  svg.setAttribute("height", String(stage.clientHeight))
+  svg.replaceChildren()
+  const boxes = [...row.children].map(boxOf)
+  const from = boxes[data.selected]
+  const shown = data.tokens.map((_, index) => index).filter(index => shareOf(data, index) >= LEAST)
+  const beside = shown.filter(index => boxes[index].top === from.top)
+  const furthest = Math.max(...beside.map(index => Math.abs(boxes[index].x - from.x)), 1)
+  for (const index of shown) {
+    const share = shareOf(data, index)
+    const up = index <= data.selected
+    const most = (several ? GAP : up ? ABOVE : BELOW) - 14
+    const path = document.createElementNS(SVG, "path")
+    path.setAttribute("class", up ? "reads" : "read-by")
+    path.setAttribute("d", curve(from, boxes[index], up, most, furthest, index === data.selected))
+    path.setAttribute("stroke", data.colours[up ? 0 : 1])
+    path.setAttribute("stroke-width", String(1 + 11 * share))
+    path.setAttribute("opacity", String(0.35 + 0.6 * share))
+    svg.append(path)
   }
-  const shown = [...data.reads.keys()].filter(index => shareOf(data, index) >= LEAST)
-  const furthest = Math.max(...shown.map(index => Math.abs(centres[index] - centres[data.selected])), 1)
-  arcs(above, centres, data, data.reads, data.colours[0], true, furthest)
-  arcs(below, centres, data, data.read_by, data.colours[1], false, furthest)
 }
 
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }
@@ -109,16 +135,14 @@ export default function (component) {
   const root = parentElement.querySelector(".arcs")
   if (!root || !data) return
   const focused = root.contains(root.getRootNode().activeElement)
-  const scroll = element("div", "scroll")
   const stage = element("div", "stage")
+  const svg = document.createElementNS(SVG, "svg")
+  svg.setAttribute("aria-hidden", "true")
   const row = buttonsOf(data)
-  stage.append(drawing("above"), row, drawing("below"))
-  scroll.append(stage)
-  root.replaceChildren(legend(data), scroll)
+  stage.append(svg, row)
+  root.replaceChildren(legend(data), stage)
 
-  const chosen = row.children[data.selected]
-  scroll.scrollLeft = chosen.offsetLeft - scroll.clientWidth / 2
-  if (focused) chosen.focus({ preventScroll: true })
+  if (focused) row.children[data.selected].focus({ preventScroll: true })
   row.onclick = event => {
     const button = event.target.closest("button")
     if (button) setTriggerValue("picked", Number(button.dataset.index))
@@ -129,9 +153,15 @@ export default function (component) {
     if (event.key === "End") to = data.tokens.length - 1
     if (to === data.selected || !row.children[to]) return
     event.preventDefault()
+    event.stopPropagation()
     setTriggerValue("picked", to)
   }
-  const watcher = new ResizeObserver(() => draw(stage, row, data))
+  let width = 0
+  const watcher = new ResizeObserver(() => {
+    if (stage.clientWidth === width) return
+    width = stage.clientWidth
+    draw(stage, row, data)
+  })
   watcher.observe(stage)
   return () => watcher.disconnect()
 }

@@ -14,7 +14,7 @@ from components.kit.layout import FULL, THIRD, side_by_side
 from components.kit.numbers import percent
 from components.kit.show import chart
 from components.kit.signed_bars import signed_bars
-from components.kit.text import markdown, visible
+from components.kit.text import markdown, quoted
 from components.kit.vector_strip import robust_limit, strip
 
 if TYPE_CHECKING:
@@ -91,10 +91,10 @@ def show_cell(
         layer: the layer.
         head: the query head.
     """
-    reader, source = (markdown(visible(pieces[i], limit=20)) for i in (query, read))
+    reader, source = (markdown(quoted(pieces[i], limit=20)) for i in (query, read))
     st.markdown(
-        f"#### Token {query} {reader} reads token {read} {source} with "
-        f"{percent(terms.probability)} of its attention (layer {layer}, head {head})"
+        f"##### {reader} (token {query + 1}) reads {source} (token {read + 1}) with "
+        f"{percent(terms.probability)} of its attention: head {head} of layer {layer}"
     )
     st.markdown(sum_in_words(terms) + ".")
     chart(
@@ -117,9 +117,9 @@ def _vectors(terms: ScoreTerms, value: Array, *, query: int, read: int) -> None:
     for place, (letter, vector, title) in zip(
         side_by_side(1, 1, 1),
         (
-            ("q", terms.q, f"Q · what token {query} asks for"),
-            ("k", terms.k, f"K · what token {read} offers"),
-            ("v", value, f"V · what token {read} hands over"),
+            ("q", terms.q, f"Q · what token {query + 1} asks for"),
+            ("k", terms.k, f"K · what token {read + 1} offers"),
+            ("v", value, f"V · what token {read + 1} hands over"),
         ),
         strict=True,
     ):

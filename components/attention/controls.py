@@ -15,8 +15,9 @@ from components.kit.clicks import selected_points
 from components.kit.layout import THIRD
 from components.kit.numbers import percent
 from components.kit.show import chart
-from components.kit.text import markdown, visible
+from components.kit.text import quoted, visible
 from components.link import keys, widgets
+from components.link.selection import chosen, pick
 
 if TYPE_CHECKING:
     from engine.attention.patterns import HeadScores
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 ALL, HEAD, CELL = "All heads", "One head", "One cell"
 CACHE, AWAY = "KV cache", "Take a part away"
 LEVELS = (ALL, HEAD, CELL, CACHE, AWAY)
-MATRIX, ARCS, STEPS = "Matrix", "Arcs", "Step by step"
-PICTURES = (MATRIX, ARCS, STEPS)
+ARCS, MATRIX, STEPS = "Arcs", "Matrix", "Step by step"
+PICTURES = (ARCS, MATRIX, STEPS)
 
 
 @dataclass(frozen=True)
@@ -33,56 +34,48 @@ class Options:
     """How the patterns are drawn."""
 
     without_first: bool
-    """Leave out token 0 and let the rest of each row sum to 1."""
+    """Leave out the first token and let the rest of each row sum to 1."""
     log: bool = False
-    picture: str = MATRIX
-    """Which view of a head."""
 
 
-def levels() -> tuple[str, Options]:
-    """Draw the levels as a row that leads up and down, with how to draw the patterns beneath."""
-    level = str(
+def levels() -> str:
+    """Draw the levels as a row that leads up and down, and return the open one."""
+    return str(
         widgets.choice(
-            "Zoom",
-            LEVELS,
-            default=HEAD,
-            key=keys.ATTENTION_PART,
-            label_visibility="collapsed",
+            "Zoom", LEVELS, default=HEAD, key=keys.ATTENTION_PART, label_visibility="collapsed"
         )
     )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        return level, _options(level)
 
 
-def _options(level: str) -> Options:
-    """Draw what a level has to choose."""
-    if level not in {ALL, HEAD}:
-        return Options(without_first=False)
-    picture = MATRIX
-    if level == HEAD:
-        picture = widgets.choice(
-            "View of the head", PICTURES, key=keys.ATTENTION_PICTURE, label_visibility="collapsed"
-        )
-    if picture == STEPS:
-        return Options(without_first=False, picture=STEPS)
+def views_of_head() -> str:
+    """Draw the choice of how one head is seen, and return it."""
+    return widgets.choice(
+        "View of the head",
+        PICTURES,
+        key=keys.ATTENTION_PICTURE,
+        label_visibility="collapsed",
+        width="content",
+    )
+
+
+def options(*, log: bool) -> Options:
+    """Draw how patterns are drawn, and return it.
+
+    Args:
+        log: whether the picture has colours that can go by the order of magnitude.
+    """
     without_first = widgets.toggle(
-        "Leave out token 0",
+        "Leave out the first token",
         key=keys.WITHOUT_FIRST,
         help="Most heads rest on the first token when they have nothing to do. Without it, and "
         "with the rest of each row scaled to sum to 1, you see what else they read.",
     )
-    log = picture == MATRIX and widgets.toggle(
+    by_order = log and widgets.toggle(
         "Log scale",
         key=keys.LOG_PATTERN,
         help="Colour by order of magnitude, so that small shares show too.",
     )
-    return Options(without_first, log, picture)
-
-
-def first_head(scores: HeadScores) -> tuple[int, int]:
-    """Return the layer and head to open with: the one that looks one token back most."""
-    layer, head = np.unravel_index(scores.previous.argmax(), scores.previous.shape)
-    return int(layer), int(head)
+    return Options(without_first, by_order)
 
 
 def go_to_head(layer: int, head: int) -> None:
@@ -115,7 +108,8 @@ def mosaic_title(scores: HeadScores, options: Options) -> str:
     share = float(scores.first.mean())
     if options.without_first:
         return (
-            f"{layers * heads} heads without token 0, which takes {percent(share)} of the attention"
+            f"{layers * heads} heads without the first token, which takes {percent(share)} of the "
+            "attention"
         )
     return (
         f"{layers * heads} heads: on average {percent(share)} of the attention is on the first "
@@ -125,7 +119,7 @@ def mosaic_title(scores: HeadScores, options: Options) -> str:
 
 def finder(scores: HeadScores) -> None:
     """Draw one button for each kind of head, which leads to the head with the largest share."""
-    st.markdown("**Show me …** the head with the largest share of its attention on")
+    st.markdown("**Find a head that …**")
     with st.container(horizontal=True):
         for kind in KINDS:
             values = getattr(scores, kind.key)
@@ -133,13 +127,13 @@ def finder(scores: HeadScores) -> None:
             found = float(values[layer, head])
             count = int((values >= kind.threshold).sum())
             st.button(
-                f"{kind.name}: layer {layer}, head {head} · {percent(found)}",
+                f"{kind.wish}: layer {layer}, head {head} · {percent(found)}",
                 key=f"find_{kind.key}",
                 on_click=go_to_head,
                 args=(layer, head),
                 disabled=found == 0,
-                help=f"Share of attention on {kind.definition}. {count} of {values.size} heads "
-                f"reach {percent(kind.threshold)} here.",
+                help=f"Of all its looking, the average share that goes to {kind.definition}. "
+                f"{count} of {values.size} heads reach {percent(kind.threshold)} here.",
             )
     if not scores.followed:
         st.caption(
@@ -154,39 +148,43 @@ def read_position(row: Array) -> int:
     Args:
         row: `[S]`, the chosen token's shares, NaN where it can't read.
     """
-    chosen = st.session_state.get(keys.READ)
-    if isinstance(chosen, int) and 0 <= chosen < len(row) and np.isfinite(row[chosen]):
-        return chosen
+    read = chosen(keys.READ)
+    if read is not None and 0 <= read < len(row) and np.isfinite(row[read]):
+        return read
     return int(np.nan_to_num(row, nan=-1.0).argmax())
 
 
-def read_slider(token: int, row: Array) -> int:
-    """Draw the slider of the token that is read and return it.
+def pick_read(token: int, pieces: Sequence[bytes], start: int) -> int:
+    """Draw the choice of the token that is read, and return it.
 
     Args:
-        token: the chosen query.
-        row: `[S]`, its shares.
+        token: the chosen query, which reads.
+        pieces: the tokens' bytes.
+        start: what is read until somebody chooses.
     """
-    chosen = widgets.number(keys.READ, "Token that is read", token)
-    st.session_state[keys.READ] = int(row.argmax()) if chosen is None else chosen
-    read = int(
-        st.slider(
-            "Token that is read",
-            0,
-            max(token, 1),
-            key=keys.READ,
-            persist_state="session",
-            disabled=token == 0,
-        )
-    )
-    widgets.write(keys.READ, read)
-    return read
+
+    def spell(index: int) -> str:
+        return f"{index + 1}: {visible(pieces[index], limit=14)}"
+
+    entry = keys.Limit(keys.READ, "Token that is read", 0, token, start, 1, whole=True)
+    return pick(entry, spell, width=180)
+
+
+def telling_read(row: Array, token: int) -> int:
+    """Return what a token reads most, past the first token and itself where there are others.
+
+    Args:
+        row: `[S]`, its shares.
+        token: its own position.
+    """
+    others = row[1:token]
+    return 1 + int(others.argmax()) if len(others) else int(row[: token + 1].argmax())
 
 
 def show_reading(row: Array, pieces: Sequence[bytes], token: int, options: Options) -> None:
     """Draw what the chosen token reads most; a click chooses the token that is read."""
     if not np.isfinite(row).any():
-        st.markdown(f"Token {token} can read nothing but token 0.")
+        st.markdown(f"Token {token + 1} can read nothing but the first token.")
         return
     read = read_position(row)
     best = int(np.nanargmax(row))
@@ -196,27 +194,27 @@ def show_reading(row: Array, pieces: Sequence[bytes], token: int, options: Optio
             position = point.get("customdata")
             if isinstance(position, list):
                 position = position[0] if position else None
-            if isinstance(position, int) and 0 <= position < len(pieces):
-                go_to_cell(token, position)
+            if isinstance(position, int) and 0 < position <= len(pieces):
+                go_to_cell(token, position - 1)
 
-    name = visible(pieces[token], limit=14)
     chart(
         reading_figure(
             row,
             pieces,
-            title=f"{name} reads {visible(pieces[best], limit=14)} most: {percent(row[best])}",
+            title=f"{quoted(pieces[token])} reads {quoted(pieces[best])} most: "
+            f"{percent(row[best])}",
             key="reading",
             read=read,
         ),
         key="reading",
-        alt=f"What token {token} reads most in this head",
+        alt=f"What token {token + 1} reads most in this head",
         on_select=choose,
         room=THIRD,
     )
     st.caption(
-        f"Token {token}, {markdown(name)}. Small numbers are positions; a click on a bar or a cell "
-        "spells it out as a sum."
-        + (" Shares are of what is left without token 0." if options.without_first else "")
+        "Small numbers are the tokens' places, from 1 on; a click on a bar or a cell spells it out "
+        "as a sum."
+        + (" Shares are of what is left without the first token." if options.without_first else "")
     )
 
 

@@ -45,8 +45,8 @@ def show(
         r"\mathrm{attn\_out} = \mathrm{concat}(\mathrm{heads})\, W_O",
     )
     st.markdown(
-        f"**With your numbers** (layer {layer}, head {head}, token {query} reads token {read}): "
-        f"{sum_in_words(terms)}."
+        f"**With your numbers** (layer {layer}, head {head}, token {query + 1} reads token "
+        f"{read + 1}): {sum_in_words(terms)}."
     )
     _kinds()
     _shapes_and_limits(shape, tokens)
@@ -68,10 +68,11 @@ def _kinds() -> None:
         for kind in KINDS
     )
     st.markdown(
-        f"**Kinds of heads.** A head is scored by its mean share of attention on this prompt, over "
-        f"all tokens but the first that have such a token to read. {listed}. These are rules of "
-        "thumb for finding heads to look at; on another prompt the same head may do something "
-        "else. The induction score follows Olsson et al. (2022)."
+        "**Kinds of heads.** For each head we ask: of all its looking, how much goes to, say, the "
+        "token just before? The average over this prompt is its score, and from a threshold on we "
+        f"give it the name. {listed}. These are rules of thumb for finding heads to look at; on "
+        "another prompt the same head may do something else. The induction score is after the "
+        "idea of Olsson et al. (2022), who measure it on repeated random tokens."
     )
 
 
@@ -94,11 +95,15 @@ turns it into the {shape.width} numbers that are added to the residual stream.
 **Why the first token gets so much.** The softmax has to give all of its 100 % to something. A head
 that finds nothing to read on this token puts the rest on a place that does no harm: the first
 token, whose value vectors are short, so what is read there adds little (an attention sink). The
-picture is real, and it hides the rest; leave token 0 out to see that.
+picture is real, and it hides the rest; leave the first token out to see that.
 
-**Large models** do the same with more: 32 to 120 layers, 32 to 128 query heads that share 8 key and
-value heads, K = 128, contexts of 128,000 tokens and more. Some let part of their layers read only a
-window of the last few thousand tokens.
+**Why keys and values can be kept.** The causal mask lets no token read what comes later. So the
+vectors of a token, and with them its keys and values in every layer, are the same whatever is
+written after it. The KV cache keeps them, and each new token computes only its own.
+
+**Large models** do the same with more: 30 to 126 layers, 32 to 128 query heads that share often 8
+key and value heads, often K = 128, contexts of 128,000 tokens and more. Some let part of their
+layers read only a window of the last few thousand tokens.
 
 **What this does not show.** A pattern says where a head reads, not why, nor how much that matters
 for the answer: a head may read a token with 90 % and take a short vector from it. Take the head
@@ -148,6 +153,6 @@ def tasks(
             "Find a token (not the first) that reads **itself** with more than half of its "
             "attention.",
             token > 0 and last > 0.5,
-            f"{here}: token {token} reads itself with {percent(last)}.",
+            f"{here}: token {token + 1} reads itself with {percent(last)}.",
         ),
     ]

@@ -28,6 +28,8 @@ class Kind:
     does: str
     """What such a head does, to follow the head's name in a title."""
     definition: str
+    wish: str
+    """How the button that finds one ends “Find a head that …”."""
     threshold: float
 
 
@@ -37,6 +39,7 @@ KINDS: tuple[Kind, ...] = (
         "Induction",
         "reads what followed the same token before",
         "the tokens that came right after earlier occurrences of the token that reads",
+        "copies (looks at what came after the same word earlier)",
         0.4,
     ),
     Kind(
@@ -44,6 +47,7 @@ KINDS: tuple[Kind, ...] = (
         "Previous token",
         "looks one token back",
         "the token just before",
+        "looks one word back",
         0.4,
     ),
     Kind(
@@ -51,6 +55,7 @@ KINDS: tuple[Kind, ...] = (
         "Same token",
         "reads earlier copies of the same token",
         "earlier occurrences of the token that reads",
+        "looks at the same word earlier",
         0.4,
     ),
     Kind(
@@ -58,6 +63,7 @@ KINDS: tuple[Kind, ...] = (
         "First token",
         "rests on the first token",
         "the first token (attention sink)",
+        "rests on the first token",
         0.7,
     ),
 )
@@ -149,7 +155,7 @@ def pattern_figure(
 def reading_figure(
     row: Array, pieces: Sequence[bytes], *, title: str, key: str, read: int | None, most: int = 7
 ) -> go.Figure:
-    """Draw which tokens one token reads most, as bars keyed by position.
+    """Draw which tokens one token reads most, as bars keyed by place, which counts from 1.
 
     Args:
         row: `[S]`, shares; NaN where there is nothing to read.
@@ -161,12 +167,12 @@ def reading_figure(
     """
     order = strongest(row, most)
     return bars(
-        order,
+        [position + 1 for position in order],
         [pieces[position] for position in order],
         [float(row[position]) for position in order],
         title=title,
         key=key,
-        selected=read,
+        selected=None if read is None else read + 1,
         high=1.0,
         value_name="share of attention",
     )

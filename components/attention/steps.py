@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from components.kit.arrays import Array
 from components.kit.figure import token_labels
 from components.kit.heatmap import heatmap
 from components.kit.layout import side_by_side
@@ -31,7 +32,7 @@ class Step:
     fields: tuple[str, ...]
     """Names of `HeadSteps`."""
     words: str
-    """Of this project's own; `{pair}` and `{scale}` stand for what the model at hand does."""
+    """Of this project's own; `{order}`, `{pair}` and `{scale}` stand for what this model does."""
 
 
 STEPS: tuple[Step, ...] = (
@@ -39,7 +40,7 @@ STEPS: tuple[Step, ...] = (
         "q and k",
         ("q_raw", "k_raw"),
         "Two matrices of this layer make a query (Q) and a key (K) of every token's vector: what "
-        "it asks for, and what it offers. They do not know yet where the token stands.",
+        "it asks for, and what it offers.{order}",
     ),
     Step(
         "position (RoPE)",
@@ -50,7 +51,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         "q·k",
         ("dots",),
-        "Every query is multiplied with every key: one number a pair, large where the key offers "
+        "Every query is multiplied with every key: one number per pair, large where the key offers "
         "what the query asks for. Later tokens are compared too; nothing is hidden yet.",
     ),
     Step(
@@ -62,7 +63,8 @@ STEPS: tuple[Step, ...] = (
         "causal mask",
         ("masked",),
         "What comes later is hidden: its score becomes −∞. So a token can read itself and what "
-        "stands before it, and nothing else; text that is not written yet can't be read.",
+        "stands before it, and nothing else. That is why a KV cache works: a later token never "
+        "changes the keys and values of earlier ones, so these can be kept.",
     ),
     Step(
         "softmax",
@@ -97,7 +99,13 @@ _TITLES: Mapping[str, str] = {
     "output": "What the head adds to each token",
 }
 
+_ORDER = (
+    " Nothing in their product says yet how far apart two tokens are. (From the second layer on "
+    "the vectors themselves carry traces of the order.)"
+)
 SQUARE = frozenset({"dots", "scaled", "masked", "pattern"})
+WRITTEN = 8
+"""The most tokens whose matrix has its numbers in the cells."""
 COLUMNS = 64
 """The most numbers of a vector that are drawn side by side."""
 
@@ -127,7 +135,8 @@ def words_of(step: Step, run: HeadSteps, rotated: RotatedPairs | None) -> str:
     scale = scale_words(run.scale, run.q.shape[-1])
     if run.softcap is not None:
         scale += f" Then c·tanh(score/c) keeps every score between ±c = {run.softcap:g} (soft cap)."
-    return step.words.format(pair=f" ({pair})" if pair else "", scale=scale)
+    order = "" if rotated is None else _ORDER
+    return step.words.format(order=order, pair=f" ({pair})" if pair else "", scale=scale)
 
 
 def show_step(
@@ -173,7 +182,8 @@ def step_figure(name: str, run: HeadSteps, pieces: Sequence[bytes]) -> go.Figure
     if name == "pattern":
         shown = np.where(np.isfinite(run.masked), shown, np.nan)
     shown = np.where(np.isfinite(shown), shown, np.nan)
-    limit = robust_limit(shown)
+    # Steps 3 and 4 share their colours, so that it is seen that the scaled scores are smaller.
+    limit = robust_limit(np.asarray(run.dots) if name == "scaled" else shown)
     more = "" if square or shown.shape[1] == values.shape[1] else f" (first {COLUMNS} numbers)"
     return heatmap(
         shown,
@@ -187,7 +197,13 @@ def step_figure(name: str, run: HeadSteps, pieces: Sequence[bytes]) -> go.Figure
         col_name="reads" if square else "number",
         value_name="value",
         height=int(np.clip(150 + 26 * len(labels), 300, 520)),
+        texts=_numbers(values) if square and len(labels) <= WRITTEN else None,
     )
+
+
+def _numbers(values: Array) -> list[list[str]]:
+    """Return the numbers as they stand in the cells; what the mask hides is −∞."""
+    return [[f"{value:.2f}" if np.isfinite(value) else "−∞" for value in row] for row in values]
 
 
 def check(step: Step, run: HeadSteps, token: int) -> str:
@@ -197,32 +213,32 @@ def check(step: Step, run: HeadSteps, token: int) -> str:
         sums = run.pattern.sum(axis=-1)
         return (
             f"Every row sums to 1: here from {sums.min():.6f} to {sums.max():.6f}. Above the "
-            f"diagonal everything is exactly 0. Row {token}: "
+            f"diagonal everything is exactly 0. Token {token + 1}: "
             + " + ".join(f"{share:.3f}" for share in run.pattern[token][row][:8])
             + (" + …" if token >= 8 else "")
             + f" = {run.pattern[token].sum():.4f}."
         )
     if step.fields == ("q", "k"):
         return (
-            f"Turning changes no length: token {token}'s query has length "
+            f"Turning changes no length: token {token + 1}'s query has length "
             f"{np.linalg.norm(run.q_raw[token]):.3f} before and {np.linalg.norm(run.q[token]):.3f} "
-            "after. At position 0 nothing is turned."
+            "after. At the first token nothing is turned."
         )
     if step.fields == ("scaled",):
         dot, score = run.dots[token, token], run.scaled[token, token]
         capped = "" if run.softcap is None else f", capped to {score:.2f}"
         return (
-            f"Token {token} with itself: {dot:.2f} × {run.scale:.4g} = {dot * run.scale:.2f}"
+            f"Token {token + 1} with itself: {dot:.2f} × {run.scale:.4g} = {dot * run.scale:.2f}"
             f"{capped}."
         )
     if step.fields == ("v", "mixed"):
         return (
             f"All query heads of this group read the values of key/value head {run.kv_head}. "
-            f"What token {token} has read has length {np.linalg.norm(run.mixed[token]):.2f}."
+            f"What token {token + 1} has read has length {np.linalg.norm(run.mixed[token]):.2f}."
         )
     if step.fields == ("output",):
         return (
-            f"For token {token} the head adds a vector of length "
+            f"For token {token + 1} the head adds a vector of length "
             f"{np.linalg.norm(run.output[token]):.2f}."
         )
     return f"Layer {run.layer}, head {run.head}, key/value head {run.kv_head}."

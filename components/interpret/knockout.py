@@ -1,31 +1,33 @@
-"""Take a part away: the controls, the two answers side by side, and the sweep over all heads."""
+"""Take a part away: the controls, and the answer as it is and as it is changed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
 from components.kit import theme
-from components.kit.arrays import Array
-from components.kit.bars import bars
-from components.kit.heatmap import heatmap, selected_cell
-from components.kit.layout import side_by_side
+from components.kit.figure import frame, packed, share_format, token_labels
+from components.kit.layout import FULL
 from components.kit.lines import lines
 from components.kit.numbers import percent
 from components.kit.show import chart
-from components.kit.text import markdown, visible
+from components.kit.text import counted, markdown, quoted, visible
 from components.kit.text import plotly as escape
 from components.link import keys, widgets
+from components.link.changes import change
 
 if TYPE_CHECKING:
     from engine.interpret.knockout import Difference
 
 BytesOf = Callable[[int], bytes]
+EXAMPLE = "example_edit"
+SHOWN = 7
+"""Tokens whose probabilities are drawn."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Choice:
     code: str
     """As the link carries it."""
     help: str | None = None
+    prompt: str | None = None
+    """The prompt that it belongs to; None: whatever stands there."""
 
 
 def add(code: str) -> None:
@@ -55,117 +59,187 @@ def restore() -> None:
     st.session_state[keys.EDITS] = ""
 
 
-def controls(choices: Sequence[Choice], presets: Sequence[Choice]) -> str:
-    """Draw the buttons and the text of the edits, and return that text.
+def remove(code: str) -> None:
+    """Take one edit back; for callbacks."""
+    codes = str(st.session_state.get(keys.EDITS) or "").split()
+    st.session_state[keys.EDITS] = " ".join(other for other in codes if other != code)
+
+
+def controls(choices: Sequence[Choice], presets: Sequence[Choice]) -> None:
+    """Draw a row of buttons: each takes something away that is selected, a menu has examples.
 
     Args:
         choices: each adds an edit of what is selected.
         presets: each makes one telling edit the only one.
     """
-    with st.container(horizontal=True, key="take_away"):
+    with st.container(horizontal=True, vertical_alignment="center", key="take_away", gap="xsmall"):
+        st.markdown("**Take away**", width="content")
         for number, choice in enumerate(choices):
             st.button(
                 choice.label,
                 key=f"take_{number}",
-                icon=":material/remove_circle:",
                 help=choice.help,
                 on_click=add,
                 args=(choice.code,),
             )
-    with st.container(horizontal=True, vertical_alignment="bottom", key="edit_row"):
-        text = widgets.text(
+        st.menu_button(
+            "Try one of these",
+            [preset.label for preset in presets],
+            key=EXAMPLE,
+            on_click=_use_example,
+            args=(tuple(presets),),
+        )
+
+
+def _use_example(presets: Sequence[Choice]) -> None:
+    """Make the chosen example the only edit, on its own prompt if it has one."""
+    label = st.session_state.get(EXAMPLE)
+    for preset in presets:
+        if preset.label == label and preset.prompt is None:
+            only(preset.code)
+        elif preset.label == label:
+            values = {keys.PROMPT: preset.prompt, keys.CHAT: False, keys.EDITS: preset.code}
+            change(f"The prompt is now “{preset.prompt}”, {preset.label}.", values)
+
+
+def edits_text() -> str:
+    """Draw the edits as the link carries them, and return that text."""
+    with st.popover("As text", help="What is taken away, as the link carries it."):
+        return widgets.text(
             "Taken away",
             key=keys.EDITS,
             placeholder="nothing: the model is as it was trained",
-            help="`h9.4` head 4 of layer 9 · `a0` attention of layer 0 · `m11` feed-forward of "
-            "layer 11 · `p` position · `e3:504` token 3 gets the embedding of token 504. It is "
-            "in the link.",
+            help="`h9.4` head 4 of layer 9 · `a0` attention of layer 0 · `m11` feed-forward "
+            "network of layer 11 · `p` position · `e3:504` the fourth token (counted from 0: 3) "
+            "gets the embedding of token 504.",
         )
+
+
+def taken_away(listed: Sequence[tuple[str, str]]) -> None:
+    """Draw every edit in words, with a button that takes it back.
+
+    Args:
+        listed: the code of each edit, and what it does, as Markdown.
+    """
+    for code, words in listed:
         st.button(
-            "Restore",
-            key="restore",
-            icon=":material/undo:",
-            on_click=restore,
-            disabled=not text.strip(),
+            words,
+            key=f"back_{code}",
+            icon=":material/close:",
+            help="Take this back",
+            on_click=remove,
+            args=(code,),
         )
-        with st.popover("Try one of these", icon=":material/lightbulb:"):
-            for number, preset in enumerate(presets):
-                st.button(
-                    preset.label,
-                    key=f"preset_{number}",
-                    help=preset.help,
-                    on_click=only,
-                    args=(preset.code,),
-                    width="stretch",
-                )
-    return text
+    st.button(
+        "Restore all",
+        key="restore",
+        icon=":material/undo:",
+        on_click=restore,
+        disabled=not listed,
+    )
 
 
-def show_difference(found: Difference, bytes_of: BytesOf, edited: str) -> None:
-    """Draw both answers side by side, the measures, and where the two part ways.
+def show_difference(found: Difference, bytes_of: BytesOf) -> None:
+    """Draw the measures of a change, and where the two passes part ways.
 
     Args:
         found: the comparison.
         bytes_of: gives a token's bytes.
-        edited: what was changed, in words.
     """
-    ids = [int(i) for i in found.ids]
-    pieces = [bytes_of(i) for i in ids]
-    high = float(max(found.before.max(), found.after.max()))
-    left, right = side_by_side(1, 1)
-    with left:
-        top = visible(bytes_of(int(found.lens_top_before[-1])), limit=14)
-        chart(
-            bars(
-                ids,
-                pieces,
-                found.before,
-                title=f"As it is: {top} {percent(found.before.max())}",
-                key="before",
-                high=high,
-            ),
-            key="before",
-            alt="The likeliest next tokens of the model as it is",
-        )
-    with right:
-        chart(after_figure(found, ids, pieces, bytes_of, high), key="after", alt=edited)
     with st.container(horizontal=True):
-        st.metric("KL divergence", f"{found.kl:.2f} bits", help="How far the changed answer is off")
         st.metric(
-            "Total variation",
-            percent(found.total_variation),
-            help="The share of the probability that has moved to other tokens.",
+            "Change of the answer",
+            f"{found.kl:.2f} bits",
+            help="0: nothing changed. 1: clearly another list. Over 5: another answer altogether. "
+            "(The KL divergence of the two distributions.)",
         )
-        st.metric("Parts ways", parting_words(found))
+        st.metric(
+            "Probability that moved",
+            percent(found.total_variation),
+            help="The share of the probability that has gone to other tokens (total variation).",
+        )
+        st.metric("First different word", parting_words(found))
     chart(
         lens_figure(found, bytes_of),
         key="parting",
         alt="KL divergence of the two passes, read by the logit lens layer by layer",
+        room=FULL,
     )
 
 
-def after_figure(
-    found: Difference, ids: list[int], pieces: list[bytes], bytes_of: BytesOf, high: float
-) -> go.Figure:
-    """Draw the changed answer in the order of the first one, with arrows for the ranks."""
-    top = visible(bytes_of(int(found.lens_top_after[-1])), limit=14)
-    figure = bars(
-        ids,
-        pieces,
-        found.after,
-        title=f"As changed: {top} {percent(found.after.max())}",
-        key="after",
-        before=found.before,
-        high=high,
+def answers_title(found: Difference, bytes_of: BytesOf, changed: str) -> str:
+    """Say what became of the first answer.
+
+    Args:
+        found: the comparison.
+        bytes_of: gives a token's bytes.
+        changed: what was done to the model, to begin a sentence: “Without head 4 of layer 23”.
+    """
+    place = int(np.flatnonzero(found.ranks_before == 1)[0])
+    name = quoted(bytes_of(int(found.ids[place])))
+    before, after = percent(found.before[place]), percent(found.after[place])
+    rank = int(found.ranks_after[place])
+    if before == after:
+        return f"{changed}, {name} stays at {after}"
+    left = "" if rank == 1 else f" and is number {rank:,} now"
+    verb = "falls" if found.after[place] < found.before[place] else "rises"
+    return f"{changed}, {name} {verb} from {before} to {after}{left}"
+
+
+def answers_figure(found: Difference, bytes_of: BytesOf, *, title: str, key: str) -> go.Figure:
+    """Draw the likeliest tokens of either pass with both probabilities, on one scale.
+
+    Args:
+        found: the comparison.
+        bytes_of: gives a token's bytes.
+        title: what is seen.
+        key: the chart's key.
+    """
+    likely = np.argsort(-np.maximum(found.before, found.after), kind="stable")[:SHOWN]
+    rows = np.sort(likely)
+    figure = frame(
+        title,
+        height=90 + 44 * len(rows),
+        revision=key,
+        barmode="group",
+        bargap=0.3,
+        bargroupgap=0.05,
+        showlegend=True,
+        legend={"orientation": "h"},
     )
-    texts = [
-        f"{text}  {escape(rank_arrow(int(a), int(b)))}"
-        for text, a, b in zip(
-            figure.data[0].text, found.ranks_before, found.ranks_after, strict=True
+    ranks = zip(found.ranks_before[rows], found.ranks_after[rows], strict=True)
+    arrows = [rank_arrow(int(a), int(b)) for a, b in ranks]
+    for name, values, colour, texts in (
+        ("as it is", found.before, theme.NEUTRAL, [""] * len(rows)),
+        ("as changed", found.after, theme.PICKED, [f"   {arrow}" for arrow in arrows]),
+    ):
+        written = [
+            percent(float(value)) + text for value, text in zip(values[rows], texts, strict=True)
+        ]
+        figure.add_trace(
+            go.Bar(
+                x=packed(values[rows]),
+                y=list(range(len(rows))),
+                orientation="h",
+                name=name,
+                marker={"color": colour},
+                text=[escape(text) for text in written],
+                textposition="outside",
+                textfont={"size": 13, "color": theme.TEXT},
+                cliponaxis=False,
+                hovertemplate=f"%{{y}}<br>{name} %{{text}}<extra></extra>",
+            )
         )
-    ]
-    figure.data[0].update(text=texts)
-    figure.update_xaxes(range=[0, high * 1.35])
+    high = float(max(found.before.max(), found.after.max()))
+    figure.update_xaxes(range=[0, 1.18 * high], tickformat=share_format(), fixedrange=True)
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=list(range(len(rows))),
+        ticktext=token_labels([bytes_of(int(i)) for i in found.ids[rows]]),
+        tickfont={"family": "monospace", "size": 14},
+        range=[len(rows) - 0.5, -0.5],
+        fixedrange=True,
+    )
     return figure
 
 
@@ -177,7 +251,7 @@ def rank_arrow(before: int, after: int) -> str:
 
 
 def parting_block(found: Difference) -> int | None:
-    """Return after how many blocks the two readings first name different tokens, to the end."""
+    """Return after how many layers the two readings first name different tokens, to the end."""
     differ = found.lens_top_before != found.lens_top_after
     if not differ[-1]:
         return None
@@ -188,81 +262,30 @@ def parting_block(found: Difference) -> int | None:
 def parting_words(found: Difference) -> str:
     """Say where the two answers part ways for good."""
     block = parting_block(found)
-    return "not at the end" if block is None else f"after block {block}"
+    return "none" if block is None else f"after {counted(block, 'layer')}"
 
 
 def lens_figure(found: Difference, bytes_of: BytesOf) -> go.Figure:
-    """Draw how far the two readings differ after every block."""
+    """Draw how far the two readings differ after every layer."""
     block = parting_block(found)
     if block is None:
-        name = visible(bytes_of(int(found.lens_top_after[-1])), limit=14)
+        name = quoted(bytes_of(int(found.lens_top_after[-1])))
         title = f"In the end both say {name}; the distance grows to {found.lens_kl[-1]:.2f} bits"
     else:
         a, b = (
-            visible(bytes_of(int(top[block])), limit=14)
+            quoted(bytes_of(int(top[block])))
             for top in (found.lens_top_before, found.lens_top_after)
         )
-        title = f"From block {block} on they say different things: first {a} and {b}"
+        title = f"From layer {block} on they say different things: first {a} and {b}"
     return lines(
         {"KL divergence in bits": found.lens_kl},
         title=title,
         key="parting",
-        x_title="blocks passed",
+        x_title="layers passed",
         y_title="bits",
         selected=block,
         height=280,
     )
-
-
-def sweep_figure(probabilities: Array, plain: float, name: str, *, key: str) -> go.Figure:
-    """Draw each head's effect on one token's probability: heads by layers.
-
-    Args:
-        probabilities: `[L, H]` without that head; NaN where it is not known yet.
-        plain: the token's probability with all heads.
-        name: the token, visible.
-        key: the chart's key.
-    """
-    change = sweep_change(probabilities, plain).T
-    limit = max(0.05, float(np.nanmax(np.abs(change), initial=0.0)))
-    heads, layers = change.shape
-    known = np.isfinite(probabilities)
-    title = f"Without one head: how {name} changes from {percent(plain)}, in bits"
-    if known.any():
-        worst = np.unravel_index(np.nanargmin(np.where(known, probabilities, np.nan)), known.shape)
-        title = (
-            f"Without head {worst[1]} of layer {worst[0]}, {name} falls most: "
-            f"{percent(plain)} → {percent(probabilities[worst])}"
-        )
-    figure = heatmap(
-        change,
-        [str(head) for head in range(heads)],
-        [str(layer) for layer in range(layers)],
-        title=title,
-        key=key,
-        low=-limit,
-        high=limit,
-        row_name="head",
-        col_name="layer",
-        value_name="bits",
-        number_format="+.2f",
-        height=int(np.clip(110 + 26 * heads, 260, 520)),
-    )
-    figure.update_yaxes(title="head")
-    figure.update_xaxes(title="layer", tickangle=0)
-    figure.data[0].colorbar.update(title={"text": "bits", "font": {"color": theme.TEXT}})
-    return figure
-
-
-def sweep_change(probabilities: Array, plain: float) -> Array:
-    """Return log₂ of how each probability has changed: −1 is half of it."""
-    return np.log2(np.maximum(probabilities, 1e-12) / max(plain, 1e-12))
-
-
-def selected_sweep_head(event: Any, probabilities: Array) -> tuple[int, int] | None:
-    """Return the (layer, head) that was clicked, or None."""
-    cell = selected_cell(event, probabilities.T)
-    return None if cell is None else (cell[1], cell[0])
 
 
 def in_words(code: str, pieces: Sequence[bytes], bytes_of: BytesOf) -> str:
@@ -274,7 +297,7 @@ def in_words(code: str, pieces: Sequence[bytes], bytes_of: BytesOf) -> str:
         bytes_of: gives a token's bytes.
     """
     if code == "p":
-        return "every token claims position 0"
+        return "every token claims to be the first"
     kind, rest = code[0], code[1:]
     if kind == "h":
         layer, head = rest.split(".")
@@ -284,6 +307,20 @@ def in_words(code: str, pieces: Sequence[bytes], bytes_of: BytesOf) -> str:
         old, new = (
             markdown(visible(piece, limit=20)) for piece in (pieces[position], bytes_of(token))
         )
-        return f"token {position}, {old}, gets the embedding of {new}"
+        return f"token {position + 1}, {old}, gets the embedding of {new}"
     part = "attention" if kind == "a" else "feed-forward network"
     return f"the {part} of layer {rest} adds nothing"
+
+
+def without(code: str) -> str:
+    """Begin a sentence on what an edit does, plain: “Without head 4 of layer 23”."""
+    if code == "p":
+        return "Without position"
+    kind, rest = code[0], code[1:]
+    if kind == "h":
+        layer, head = rest.split(".")
+        return f"Without head {head} of layer {layer}"
+    if kind == "e":
+        return f"With another word as token {int(rest.split(':')[0]) + 1}"
+    part = "attention" if kind == "a" else "the feed-forward network"
+    return f"Without {part} of layer {rest}"

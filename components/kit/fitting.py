@@ -54,14 +54,17 @@ def fit(figure: go.Figure, room: int) -> None:
 
 
 def wrapped(text: str, room: float) -> list[str]:
-    """Return a text in lines of at most `room` pixels; a longer word has a line of its own."""
+    """Return a text in lines of at most `room` pixels; a longer word has a line of its own.
+
+    A number stays with its percent sign.
+    """
     lines: list[str] = []
-    for word in text.split(" "):
+    for word in text.replace(" %", "\u00a0%").split(" "):
         if lines and _signs(lines[-1] + " " + word) * TITLE_SIGN <= room:
             lines[-1] += " " + word
         else:
             lines.append(word)
-    return lines
+    return [line.replace("\u00a0%", " %") for line in lines]
 
 
 def _signs(text: str) -> int:

@@ -39,15 +39,12 @@ def is_usual(scale: float, size: int) -> bool:
 def scale_words(scale: float, size: int) -> str:
     """Say in a sentence what the sums q·k of `size` products are divided by."""
     divisor = f"√{_number(1 / scale**2)} = {_number(1 / scale)}"
-    grows = "A sum of products grows with their number"
+    grows = f"The typical size of a sum of K = {size} random products grows like √K"
     if is_usual(scale, size):
-        return f"{grows} K = {size}, so the sums are divided by √K = {divisor}."
+        return f"{grows}, so the sums are divided by √K = {divisor}."
     if math.isclose(scale, 1.0):
-        return f"{grows} K = {size}. Most models divide the sums by √K; this model does not."
-    return (
-        f"{grows} K = {size}. Most models divide the sums by √K; this model divides them by "
-        f"{divisor}."
-    )
+        return f"{grows}. Most models divide the sums by √K; this model does not."
+    return f"{grows}. Most models divide the sums by √K; this model divides them by {divisor}."
 
 
 def divisor_latex(scale: float, size: int) -> str:

@@ -47,6 +47,11 @@ def visible(value: str | bytes, *, limit: int | None = None) -> str:
     return "".join(_shortened(list(units), limit))
 
 
+def quoted(value: str | bytes, *, limit: int = 14) -> str:
+    """Return a token as it stands in a sentence: visible, shortened, in quotation marks."""
+    return f"“{visible(value, limit=limit)}”"
+
+
 def shorten(value: str, limit: int) -> str:
     """Return at most `limit` characters of ordinary text, ending in `…` where something is cut."""
     return "".join(_shortened(list(_units(value, {" ": " ", "\n": "\n", "\t": "\t"})), limit))

@@ -116,8 +116,8 @@ def size_rows(own: CacheSize, known: Sequence[CacheSize], context: int) -> list[
     ]
 
 
-def show_race(costs: Sequence[StepCost], bytes_of: Callable[[int], bytes]) -> None:
-    """Write what the race shows: same tokens, how near the logits are, and the table."""
+def show_race(costs: Sequence[StepCost]) -> None:
+    """Write what the race shows: how much longer it takes, same tokens, how near the logits are."""
     worst = max(cost.difference for cost in costs)
     same = sum(cost.same_choice for cost in costs)
     last, later = costs[-1], costs[1:]
@@ -130,6 +130,10 @@ def show_race(costs: Sequence[StepCost], bytes_of: Callable[[int], bytes]) -> No
             f"{last.with_cache:.0f} ms. **{same} of {len(costs)}** tokens are the same; no logit "
             f"differs by more than **{worst:.1e}**."
         )
+
+
+def race_table(costs: Sequence[StepCost], bytes_of: Callable[[int], bytes]) -> None:
+    """Draw the steps of the race as a table, which needs the width of the page."""
     with st.container(key="race_table"):
         st.dataframe(
             [

@@ -43,6 +43,12 @@ def pick(
     return number
 
 
+def chosen(key: str) -> int | None:
+    """Return the number that a person or a link chose for `key`; None if nobody did yet."""
+    value = st.session_state.get(key)
+    return value if isinstance(value, int) and st.session_state.get(_chosen(key)) else None
+
+
 def _current(entry: keys.Limit) -> int:
     """Return the number that is chosen now: from the address, from the session, or the start."""
     key = entry.key

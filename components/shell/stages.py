@@ -100,10 +100,10 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         key="attention",
         title="Attention",
-        question="Which earlier tokens does each token read, and what does the KV cache keep?",
+        question="Which tokens does each token read, and what is kept?",
         answer=(
-            "Each head compares a token's query with the keys of the tokens before it and reads "
-            "their values in proportion; keys and values are kept (the KV cache)."
+            "Every token looks back at itself and the tokens before it, many times at once (heads),"
+            " and takes over what fits; what that needs is kept (the KV cache)."
         ),
         section="Model",
         icon=":material/visibility:",

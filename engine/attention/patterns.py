@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
-from engine.basics.attention_scores import scaled_scores
+from engine.basics.attention_scores import attention_pattern, attention_scores, scaled_scores
+from engine.basics.distribution import largest
 from engine.basics.results import Result, Table
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ class HeadScores(Table):
     """Mean over queries whose token occurred before: attention on those earlier occurrences."""
     induction: Array
     """Mean over queries whose token occurred before and was followed by something: attention on the
-    tokens that followed. Source: Olsson et al., In-context Learning and Induction Heads (2022)."""
+    tokens that followed. After the idea of Olsson et al., In-context Learning and Induction Heads
+    (2022), who measure it on repeated random tokens."""
     repeats: int
     """How many queries `same` is a mean over; if none, `same` is 0."""
     followed: int
@@ -85,6 +87,23 @@ class PatternOverview(Result):
     token is left out, the first row sums to less, because that token has nothing else to read."""
     edges: Ids
     """`[n+1]`: row and column i stand for the tokens `edges[i]` to `edges[i+1] - 1`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Readers(Table):
+    """How much each head lets one token read another."""
+
+    columns = ("shares",)
+    axes = ("layer", "head")
+
+    query: int
+    """The position that reads."""
+    key: int
+    """The position that is read."""
+    shares: Array
+    """`[L, H]`, the reader's attention on the token that is read; 0 where the mask hides it."""
+    order: Ids
+    """`[L·H]`, `layer · H + head` of all heads, the largest share first."""
 
 
 def score_terms(trace: Trace, layer: int, head: int, query: int, key: int) -> ScoreTerms:
@@ -124,6 +143,32 @@ def score_terms(trace: Trace, layer: int, head: int, query: int, key: int) -> Sc
         masked=not bool(visible[key]),
         probability=float(weights[key] / weights.sum()),
     )
+
+
+def readers(trace: Trace, query: int, key: int) -> Readers:
+    """Rank all heads by how much one token reads another in them.
+
+    Args:
+        trace: The traced pass.
+        query: The position that reads; negative counts from the end.
+        key: The position that is read; negative counts from the end.
+
+    Raises:
+        EngineError: There is no such position.
+    """
+    query = trace.position_index(query, "query position")
+    key = trace.position_index(key, "key position")
+    shares = np.zeros((trace.architecture.layers, trace.architecture.heads), dtype=np.float32)
+    for layer in range(len(shares)):
+        scores_H1S = attention_scores(
+            trace.q[layer][:, [query]],
+            trace.k[layer],
+            trace.scales[layer],
+            trace.softcaps[layer],
+            trace.masks[layer][[query]],
+        )
+        shares[layer] = attention_pattern(scores_H1S)[:, 0, key]
+    return Readers(query, key, frozen(shares), largest(shares.ravel(), shares.size))
 
 
 def without_first_token(pattern: Array) -> Array:

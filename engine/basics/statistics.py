@@ -1,4 +1,7 @@
-"""How well counts fit a distribution: total variation, and Pearson's chi-square test."""
+"""How well counts fit a distribution, and how well two orders agree.
+
+Total variation, Pearson's chi-square test, and Spearman's rank correlation.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,28 @@ def total_variation(p: npt.ArrayLike, q: npt.ArrayLike) -> float:
     """
     distances = np.abs(np.asarray(p, dtype=np.float64) - np.asarray(q, dtype=np.float64))
     return 0.5 * float(distances.sum())
+
+
+def rank_correlation(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
+    """Return Spearman's correlation of the ranks: 1 for the same order, −1 for the opposite one.
+
+    Equal values share the mean of their ranks. Without any order (all values equal) it is 0.
+
+    Args:
+        a: Numbers, `[n]`.
+        b: As many numbers.
+    """
+    ranks = [_ranks(np.asarray(values, dtype=np.float64)) for values in (a, b)]
+    x, y = (values - values.mean() for values in ranks)
+    size = math.sqrt(float(x @ x) * float(y @ y))
+    return float(x @ y) / size if size > 0 else 0.0
+
+
+def _ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    ordered = np.sort(values)
+    lower = np.searchsorted(ordered, values, "left").astype(np.float64)
+    upper = np.searchsorted(ordered, values, "right").astype(np.float64)
+    return 0.5 * (lower + upper - 1)
 
 
 def chi_square(observed: Sequence[int], expected: Sequence[float]) -> ChiSquare:

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.basics.arrays import Array, frozen
+from engine.basics.attention_scores import attention_pattern, attention_scores
 from engine.basics.errors import check_index
 from engine.basics.results import Table
+from engine.network.architecture import output_rows
 from engine.network.tensors import to_array
 from engine.tracing.norms import norm_steps
 
@@ -79,3 +81,55 @@ def attribution(trace: Trace, token_id: int, position: int = -1) -> Attribution:
         total=embedded + float(attention.sum() + mlp.sum()) + constant,
         dot=float(norm.output.astype(np.float64) @ row) + bias,
     )
+
+
+def head_attribution(trace: Trace, token_id: int, position: int = -1) -> Array:
+    """Split what attention adds to one token's score by head and token that is read, `[L, H, S]`.
+
+    Of a layer the terms sum to that layer's `Attribution.attention`, but for a bias that is
+    added once for all heads; in a model that norms what attention adds (Gemma 2) they are taken
+    before that norm, and only tell the heads apart.
+
+    Args:
+        trace: The traced pass.
+        token_id: The token that is scored.
+        position: The position that is read; negative counts from the end.
+
+    Raises:
+        EngineError: There is no such token or position, or the final norm is of an unknown kind.
+    """
+    token_id = check_index("token id", token_id, trace.architecture.vocabulary)
+    position = trace.position_index(position)
+    row_D = to_array(trace.model.network.get_output_embeddings().weight[token_id])
+    final = trace.resid_post.at(position)[-1]
+    norm = norm_steps(trace.model, trace.model.sites.final_norm, final)
+    heads, groups = trace.architecture.heads, trace.v.shape[1]
+    found = np.zeros((trace.architecture.layers, heads, len(trace.ids)))
+    for layer in range(len(found)):
+        scores_H1S = attention_scores(
+            trace.q[layer][:, [position]],
+            trace.k[layer],
+            trace.scales[layer],
+            trace.softcaps[layer],
+            trace.masks[layer][[position]],
+        )
+        shares_HS = attention_pattern(scores_H1S)[:, 0]
+        values_HSK = np.repeat(trace.v[layer], heads // groups, axis=0)
+        rows = to_array(output_rows(trace.model.sites.layers[layer].mix))
+        # What one number of a head's mixed value adds to the score.
+        worth_HK = norm.part(rows.reshape(heads, -1, rows.shape[-1])) @ row_D
+        found[layer] = np.einsum("hs,hsk,hk->hs", shares_HS, values_HSK, worth_HK)
+    return frozen(found)
+
+
+def telling_head(trace: Trace) -> tuple[int, int]:
+    """Choose the layer and head that add most to the likeliest next token by reading other words.
+
+    What is read from the first token, where heads rest, and from the last token itself does not
+    count, where there are others.
+    """
+    terms = head_attribution(trace, int(trace.logits.argmax()))
+    others = terms[:, :, 1:-1] if terms.shape[-1] > 2 else terms
+    sums = others.sum(axis=-1)
+    layer, head = divmod(int(sums.argmax()), sums.shape[1])
+    return layer, head

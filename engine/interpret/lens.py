@@ -46,7 +46,7 @@ class LensReading(Table):
 class LensGrid(Table):
     """The most likely next token at every layer of several positions."""
 
-    columns = ("ids", "probabilities", "entropies")
+    columns = ("ids", "probabilities", "entropies", "answer_probabilities")
     axes = ("layer", "positions")
 
     positions: tuple[int, ...]
@@ -57,6 +57,8 @@ class LensGrid(Table):
     """`[L+1, P]`."""
     entropies: Array
     """`[L+1, P]`, in bits."""
+    answer_probabilities: Array
+    """`[L+1, P]`, the probability of the token that is the likeliest at the end, `ids[-1]`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,12 +149,18 @@ def lens_grid(trace: Trace, positions: Sequence[int] | None = None) -> LensGrid:
     """
     asked = range(len(trace.ids)) if positions is None else positions
     places = tuple(trace.position_index(p) for p in asked)
-    columns = [lens_column(trace, place, top=1) for place in places]
-    shape = (len(columns), trace.architecture.layers + 1)
-    ids = np.array([[r.ids[0] for r in c] for c in columns], dtype=np.int64).reshape(shape)
-    best = np.array([[r.probabilities[0] for r in c] for c in columns]).reshape(shape)
-    bits = np.array([[r.entropy for r in c] for c in columns]).reshape(shape)
-    return LensGrid(places, frozen_ids(ids.T), frozen(best.T), frozen(bits.T))
+    shape = (trace.architecture.layers + 1, len(places))
+    ids = np.zeros(shape, dtype=np.int64)
+    best, bits, answers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    for column, place in enumerate(places):
+        _, logits_NV = replay.run_lm_head(trace.model, trace.stream_at(place))
+        ids[:, column] = [largest(logits, 1)[0] for logits in logits_NV]
+        for layer, logits in enumerate(logits_NV):
+            probabilities = softmax(logits)
+            best[layer, column] = probabilities[ids[layer, column]]
+            answers[layer, column] = probabilities[ids[-1, column]]
+            bits[layer, column] = entropy_bits(probabilities)
+    return LensGrid(places, frozen_ids(ids), frozen(best), frozen(bits), frozen(answers))
 
 
 def _readings(

@@ -45,7 +45,7 @@ KNOWN_MODELS: tuple[CacheSize, ...] = (
     CacheSize("Llama 3 8B", 32, 32, 8, 128, "bfloat16", 2),
     CacheSize("Llama 3 70B", 80, 64, 8, 128, "bfloat16", 2),
     CacheSize("Llama 3.1 405B", 126, 128, 8, 128, "bfloat16", 2),
-    CacheSize("Mistral 7B", 32, 32, 8, 128, "bfloat16", 2),
+    CacheSize("Mistral 7B v0.3", 32, 32, 8, 128, "bfloat16", 2),
     CacheSize("Qwen3 32B", 64, 64, 8, 128, "bfloat16", 2),
 )
 """Sizes and number types from the configurations that the models were published with."""

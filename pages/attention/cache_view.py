@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 RACE = "race"
 RESULTS = "race_results"
-CONTEXT = 8_192
-"""Tokens that the table of sizes is for."""
+CONTEXT = 4_096
+"""Tokens that the table of sizes is for: every model in it can read as many."""
 
 
 def show(live: Live, trace: Trace, head: int) -> None:
@@ -37,7 +37,8 @@ def show(live: Live, trace: Trace, head: int) -> None:
     from engine.kv_cache.sizes import KNOWN_MODELS, size_of
 
     size = size_of(live.model)
-    left, right = side_by_side(1, 1)
+    with st.container(key="main_picture"):
+        left, right = side_by_side(1, 1)
     with left:
         chart(
             pictures.cache_figure(trace.k, [t.data for t in live.tokens], size, key="cache"),
@@ -47,7 +48,8 @@ def show(live: Live, trace: Trace, head: int) -> None:
         st.caption(
             f"A cell is {live.model.architecture.kv_heads} keys and as many values of "
             f"{live.model.architecture.head_size} numbers. The next token adds one row: "
-            f"{size.per_token:,} bytes over all layers."
+            f"{size.per_token:,} bytes over all layers. They may be kept because the causal mask "
+            "lets no token read what comes later, so the rows of earlier tokens never change."
         )
     with right:
         _sharing(live, head)
@@ -98,7 +100,8 @@ def race(live: Live) -> None:
                 alt="Milliseconds per step against the context, with the cache and without it",
             )
         with right:
-            pictures.show_race(results, live.model.tokenizer.bytes_of)
+            pictures.show_race(results)
+        pictures.race_table(results, live.model.tokenizer.bytes_of)
         return
     with left:
         chart(

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
-from components.attention import arcs, controls, depth, figures
+from components.attention import controls, depth, figures
 from components.attention.cell import show_cell
-from components.attention.steps import choose_step, show_step
-from components.kit.arrays import Array
-from components.kit.heatmap import selected_cell
-from components.kit.layout import side_by_side
 from components.kit.mosaic import selected_head
 from components.kit.show import chart
 from components.kit.tasks import Task
-from components.kit.text import markdown
 from components.link import keys
 from engine.attention import patterns
-from engine.attention.head_steps import head_steps
-from pages.attention import cache_view
+from pages.attention import cache_view, head_view
+from pages.attention.head_view import Place
 from pages.frame import frame, results
 from pages.interpret import knockout
 
@@ -28,121 +24,88 @@ trace = live.trace()
 pieces = [token.data for token in live.tokens]
 shape = live.model.architecture
 scores = results.head_scores(live.model.source, live.ids)
-frame.selection(live, layer=True, head=True, token=True, start=controls.first_head(scores))
-layer, head, token = (st.session_state[key] for key in (keys.LAYER, keys.HEAD, keys.TOKEN))
-shares = controls.shares_of(scores, layer, head)
+
+
+def select() -> Place:
+    """Draw the choice of layer, head and token, and return what is chosen."""
+    start = results.telling_head(live.model.source, live.ids)
+    frame.selection(live, layer=True, head=True, token=True, start=start)
+    return Place(*(st.session_state[key] for key in (keys.LAYER, keys.HEAD, keys.TOKEN)))
 
 
 def visual() -> None:
     """Draw all heads, one head or one cell; a click leads down, the row of levels up."""
-    level, options = controls.levels()
-    if level == controls.ALL:
-        all_heads(options)
-    elif level == controls.CELL:
-        one_cell()
-    elif level == controls.CACHE:
-        cache_view.show(live, trace, head)
-    elif level == controls.AWAY:
-        knockout.show(live, scores)
-    elif options.picture == controls.STEPS:
-        step, run = choose_step(shape.positions), head_steps(trace, layer, head)
-        rotated = results.rotated_pairs(live.model.source, live.model)
-        show_step(step, run, pieces, token, rotated)
-    else:
-        one_head(options)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
+        level = controls.levels()
+        place = select()
+    draw: dict[str, Callable[[], None]] = {
+        controls.ALL: lambda: all_heads(place),
+        controls.HEAD: lambda: head_view.show(live, trace, place, scores),
+        controls.CELL: lambda: one_cell(place),
+        controls.CACHE: lambda: cache_view.show(live, trace, place.head),
+        controls.AWAY: lambda: knockout.show(live, scores),
+    }
+    draw[level]()
 
 
-def all_heads(options: controls.Options) -> None:
+def all_heads(place: Place) -> None:
     """Draw the mosaic and say where to look."""
 
     def choose(event: Any) -> None:
-        place = selected_head(event, shape.layers, shape.heads)
-        if place is not None:
-            controls.go_to_head(*place)
+        chosen = selected_head(event, shape.layers, shape.heads)
+        if chosen is not None:
+            controls.go_to_head(*chosen)
 
+    picture = st.container(key="main_picture")
+    with st.container(horizontal=True):
+        options = controls.options(log=True)
     maps = results.pattern_overview(live.model.source, live.ids, options.without_first).maps
-    chart(
-        figures.mosaic_figure(
-            maps,
-            title=controls.mosaic_title(scores, options),
-            key="mosaic",
-            selected=(layer, head),
-            log=options.log,
-        ),
-        key="mosaic",
-        alt="The attention patterns of all heads, side by side",
-        on_select=choose,
-    )
-    controls.finder(scores)
-
-
-def one_head(options: controls.Options) -> None:
-    """Draw the chosen head's pattern, and what the chosen token reads."""
-    pattern = trace.pattern(layer)[head]
-    if options.without_first:
-        pattern = patterns.without_first_token(pattern)
-    shown = figures.shown_pattern(pattern, trace.masks[layer], without_first=options.without_first)
-    title = figures.head_title(layer, head, shares)
-    st.markdown(f"#### {markdown(title)}")
-    picture, words = side_by_side(2, 1)
     with picture:
-        if options.picture == controls.ARCS:
-            arcs.arcs(
-                pieces,
-                shown,
-                selected=token,
-                key="arcs",
-                label=title,
-                on_select=controls.choose_token,
-            )
-        else:
-            matrix(shown, options)
-    with words:
-        controls.show_reading(shown[token], pieces, token, options)
-        controls.show_shares(shares, scores)
+        chart(
+            figures.mosaic_figure(
+                maps,
+                title=controls.mosaic_title(scores, options),
+                key="mosaic",
+                selected=(place.layer, place.head),
+                log=options.log,
+            ),
+            key="mosaic",
+            alt="The attention patterns of all heads, side by side",
+            on_select=choose,
+        )
+    controls.finder(scores)
+    head_view.find(live, trace, place)
 
 
-def matrix(shown: Array, options: controls.Options) -> None:
-    """Draw a head's pattern as a matrix; a click spells a cell out."""
-
-    def choose(event: Any) -> None:
-        cell = selected_cell(event, shown)
-        if cell is not None:
-            controls.go_to_cell(*cell)
-
-    chart(
-        figures.pattern_figure(
-            shown,
-            pieces,
-            title="Each row's token reads the columns' tokens",
-            key="pattern",
-            selected=(token, controls.read_position(shown[token])),
-            log=options.log,
-        ),
-        key="pattern",
-        alt=f"Attention pattern of layer {layer}, head {head}",
-        on_select=choose,
-    )
-
-
-def one_cell() -> None:
+def one_cell(place: Place) -> None:
     """Spell out how much the chosen token reads another."""
-    read = controls.read_slider(token, trace.pattern(layer)[head, token])
-    terms = patterns.score_terms(trace, layer, head, token, read)
-    value = trace.v[layer, terms.kv_head, read]
-    show_cell(terms, value, pieces, query=token, read=read, layer=layer, head=head)
+    row = trace.pattern(place.layer)[place.head, place.token]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("It reads", width="content")
+        read = controls.pick_read(place.token, pieces, int(row.argmax()))
+    terms = patterns.score_terms(trace, place.layer, place.head, place.token, read)
+    value = trace.v[place.layer, terms.kv_head, read]
+    with st.container(key="main_picture"):
+        show_cell(
+            terms, value, pieces, query=place.token, read=read, layer=place.layer, head=place.head
+        )
 
 
 def in_depth() -> None:
     """Show the formula with this prompt's numbers."""
-    read = controls.read_position(trace.pattern(layer)[head, token])
-    terms = patterns.score_terms(trace, layer, head, token, read)
-    depth.show(shape, terms, tokens=len(live.ids), place=(layer, head, token, read))
+    place = select()
+    read = controls.read_position(trace.pattern(place.layer)[place.head, place.token])
+    terms = patterns.score_terms(trace, place.layer, place.head, place.token, read)
+    spot = (place.layer, place.head, place.token, read)
+    depth.show(shape, terms, tokens=len(live.ids), place=spot)
 
 
 def tasks() -> list[Task]:
     """Return what to try."""
-    found = depth.tasks(trace.pattern(layer)[head], token, shares, place=(layer, head))
+    place = select()
+    shares = controls.shares_of(scores, place.layer, place.head)
+    pattern = trace.pattern(place.layer)[place.head]
+    found = depth.tasks(pattern, place.token, shares, place=(place.layer, place.head))
     away = knockout.task(live, part="h", bits=0.3, text=depth.AWAY_TASK)
     return [*found, away]
 

@@ -242,17 +242,17 @@ def selection(
     last = len(live.tokens) - 1
 
     def spell_token(index: int) -> str:
-        return f"{index + 1} of {last + 1}: {visible(live.tokens[index].data, limit=14)}"
+        return f"{index + 1}: {visible(live.tokens[index].data, limit=14)}"
 
-    with st.container(horizontal=True, key="selection", width="content"):
+    with st.container(horizontal=True, key="selection", width="content", gap="xsmall"):
         if layer:
             entry = _whole(keys.LAYER, "Layer", architecture.layers - 1, start[0])
-            pick(entry, lambda index: f"layer {index}", width=118)
+            pick(entry, lambda index: f"layer {index}", width=102)
         if head:
             entry = _whole(keys.HEAD, "Head", architecture.heads - 1, start[1])
-            pick(entry, lambda index: f"head {index}", width=112)
+            pick(entry, lambda index: f"head {index}", width=98)
         if token:
-            pick(_whole(keys.TOKEN, "Token", last, last), spell_token, width=178)
+            pick(_whole(keys.TOKEN, "Token", last, last), spell_token, width=142)
 
 
 def _whole(key: str, label: str, high: int, start: int) -> keys.Limit:

@@ -43,6 +43,14 @@ def head_scores(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...] = ())
     return patterns.head_scores(cached_trace(source, ids, edits))
 
 
+@st.cache_resource(max_entries=32, show_spinner=False)
+def telling_head(source: str, ids: tuple[int, ...]) -> tuple[int, int]:
+    """Return the layer and head that add most to the likeliest next token by reading others."""
+    from engine.interpret import attribution
+
+    return attribution.telling_head(cached_trace(source, ids, ()))
+
+
 @st.cache_resource(max_entries=8, show_spinner=False)
 def rope_head(source: str, ids: tuple[int, ...], layer: int, head: int) -> RopeHead:
     """Return one head's queries and keys before and after RoPE."""

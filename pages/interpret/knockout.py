@@ -2,63 +2,80 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
 from components.interpret import knockout
-from components.kit.arrays import Array
+from components.kit.layout import FULL
 from components.kit.show import chart
 from components.kit.tasks import Task
-from components.kit.text import markdown, visible
+from components.kit.text import markdown, quoted, visible
 from components.link import check, keys
-from pages.frame import job, results
+from engine.model.weights import DEFAULT
+from pages.frame import results
+from pages.interpret import sweep
 
 if TYPE_CHECKING:
     from engine.attention.patterns import HeadScores
     from engine.observe.edits import Edit
     from pages.frame.live import Live
 
-CHOSEN = "sweep_chosen"
-SWEEP = "sweep"
 REPLACEMENT = "replacement"
+FACT = "The capital of France is"
+FACT_HEADS = ((23, 4), (16, 0), (0, 4))
+"""Heads of the default model that say on this prompt that looking is not mattering: the first looks
+and matters, the second looks and does not, the third does not look and matters."""
 
 
 def show(live: Live, scores: HeadScores) -> None:
-    """Draw the controls, both answers side by side, and the sweep.
+    """Draw the controls, the answer as it is and as changed, and which heads matter.
+
+    While nothing is taken away, a telling head is, as an example.
 
     Args:
         live: the prompt; layer, head and token are those of the selection.
         scores: of the heads, to find an induction head for the presets.
     """
-    text = knockout.controls(_choices(live), _presets(live, scores))
-    _replacement(live)
-    edits = _read(live, text)
-    if edits:
-        from engine.observe.edits import write_edits
+    from engine.observe.edits import write_edits
 
+    bytes_of = live.model.tokenizer.bytes_of
+    knockout.controls(_choices(live), _presets(live, scores))
+    picture = st.container(key="away_picture")
+    with st.container(horizontal=True, vertical_alignment="center", key="edit_row"):
+        text = knockout.edits_text()
+        edits = _read(live, text)
+        codes = write_edits(edits).split()
         pieces = [token.data for token in live.tokens]
-        bytes_of = live.model.tokenizer.bytes_of
-        listed = "; ".join(
-            knockout.in_words(code, pieces, bytes_of) for code in write_edits(edits).split()
-        )
-        st.markdown(f"**Changed:** {listed}. The pictures of the other views stay as they were.")
+        words = [(code, knockout.in_words(code, pieces, bytes_of)) for code in codes]
+        knockout.taken_away(words)
+    shown, changed = edits, " and ".join(knockout.without(code) for code in codes)
+    if not edits:
+        layer, head = sweep.head_that_matters(live)
+        shown, _ = _parsed(live, f"h{layer}.{head}")
+        changed = f"For example without head {head} of layer {layer}"
+    elif len(codes) > 1:
+        changed = f"With {len(codes)} changes"
+    with picture:
         with st.spinner("Running the changed model once …"):
-            found = results.difference(live.model.source, live.ids, edits)
-        knockout.show_difference(found, bytes_of, "The likeliest next tokens as changed")
-        st.caption(
-            "What is taken away adds zeros, a state that the model never met in training. So this "
-            "shows what later parts miss, not what a model trained without the part would do; and "
-            "other heads may do the same work."
+            found = results.difference(live.model.source, live.ids, shown)
+        title = knockout.answers_title(found, bytes_of, changed)
+        figure = knockout.answers_figure(found, bytes_of, title=title, key="answers")
+        chart(figure, key="answers", alt=title, room=FULL)
+    st.caption(
+        (
+            "The other views show the model as it is. "
+            if edits
+            else "Nothing is taken away yet: this is the head that matters here. Press a button "
+            "above to take away what is selected. "
         )
-    else:
-        st.info(
-            "Take away what is selected above, or try one of the examples. A second pass runs "
-            "beside the first, which is never touched.",
-            icon=":material/info:",
-        )
-    sweep(live)
+        + "Careful: the rest of the model never learned to do without this part. And a part may "
+        "look useless only because another one does the same job."
+    )
+    sweep.show(live)
+    knockout.show_difference(found, bytes_of)
+    _replacement(live)
 
 
 def task(live: Live, *, part: str, bits: float, text: str) -> Task:
@@ -71,10 +88,8 @@ def task(live: Live, *, part: str, bits: float, text: str) -> Task:
         bits: the KL divergence that is to be reached.
         text: what to do, as Markdown.
     """
-    from engine.observe.edits import read_edits
-
     codes = check.text(keys.EDITS)
-    edits, _ = read_edits(codes, live.model.architecture, len(live.ids))
+    edits, _ = _parsed(live, codes)
     if not edits:
         return Task(text, False, "Nothing is taken away.")
     found = results.difference(live.model.source, live.ids, edits)
@@ -86,20 +101,27 @@ def _choices(live: Live) -> list[knockout.Choice]:
     """Return the edits of what is selected."""
     layer, head = (st.session_state.get(key, 0) for key in (keys.LAYER, keys.HEAD))
     choices = [
-        knockout.Choice(f"Head {head} of layer {layer}", f"h{layer}.{head}"),
-        knockout.Choice(f"Attention of layer {layer}", f"a{layer}"),
-        knockout.Choice(f"Feed-forward of layer {layer}", f"m{layer}"),
+        knockout.Choice(f"head {head} of layer {layer}", f"h{layer}.{head}"),
+        knockout.Choice(f"attention of layer {layer}", f"a{layer}"),
+        knockout.Choice(f"feed-forward of layer {layer}", f"m{layer}"),
     ]
     if live.model.architecture.positions != "none":
         choices.append(
-            knockout.Choice("Position", "p", "Every token claims position 0; the mask stays.")
+            knockout.Choice("position", "p", "Every token claims to be the first; the mask stays.")
         )
     return choices
 
 
 def _presets(live: Live, scores: HeadScores) -> list[knockout.Choice]:
-    """Return edits that show something on this prompt."""
+    """Return edits that show something on this prompt, or on a prompt of their own."""
     presets = []
+    if live.model.source == DEFAULT:
+        presets += [
+            knockout.Choice(
+                f"without head {head} of layer {layer}", f"h{layer}.{head}", prompt=FACT
+            )
+            for layer, head in FACT_HEADS
+        ]
     if scores.followed:
         best = np.unravel_index(scores.induction.argmax(), scores.induction.shape)
         layer, head = (int(i) for i in best)
@@ -137,7 +159,7 @@ def _presets(live: Live, scores: HeadScores) -> list[knockout.Choice]:
 def _replacement(live: Live) -> None:
     """Draw the box that gives the chosen token another's embedding."""
     token = int(st.session_state.get(keys.TOKEN, 0))
-    piece = visible(live.tokens[token].data, limit=20)
+    piece = quoted(live.tokens[token].data, limit=20)
 
     def replace() -> None:
         typed = str(st.session_state.get(REPLACEMENT) or "")
@@ -147,7 +169,7 @@ def _replacement(live: Live) -> None:
 
     with st.container(horizontal=True, vertical_alignment="bottom", key="replace_row"):
         typed = st.text_input(
-            f"Give token {token}, {markdown(piece)}, the embedding of",
+            f"Give {markdown(piece)} (token {token + 1}) the embedding of another word",
             key=REPLACEMENT,
             max_chars=60,
             placeholder="type a word, with its leading space",
@@ -164,77 +186,17 @@ def _replacement(live: Live) -> None:
         )
 
 
-def _read(live: Live, text: str) -> tuple[Edit, ...]:
-    """Return the edits of the text, and say what can't be read."""
+def _parsed(live: Live, text: str) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
+    """Return the edits of the text, and what can't be read."""
     from engine.observe.edits import read_edits
 
     edits, problems = read_edits(text, live.model.architecture, len(live.ids))
+    return tuple(edits), tuple(problems)
+
+
+def _read(live: Live, text: str) -> tuple[Edit, ...]:
+    """Return the edits of the text, and say what can't be read."""
+    edits, problems = _parsed(live, text)
     for problem in problems:
         st.warning(markdown(problem))
     return edits
-
-
-@st.fragment
-def sweep(live: Live) -> None:
-    """Take each head away once, on demand, and draw what it does to one token's probability."""
-    if st.session_state.pop(CHOSEN, False):
-        st.rerun()  # what a click chose is drawn outside of this fragment
-    shape, bytes_of = live.model.architecture, live.model.tokenizer.bytes_of
-    st.markdown("#### Which head matters for the answer?")
-    ids, probabilities = results.top_tokens(live.model.source, live.ids)
-    names = {token: f"{visible(bytes_of(token), limit=20)} ({token})" for token in ids}
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        token = st.selectbox(
-            "Probability of", ids, format_func=lambda i: names[i], key="sweep_token"
-        )
-        table = results.sweep_table(live.model.source, live.ids, int(token))
-        done = int(np.isfinite(table[:, 0]).sum())
-        wanted = job.button(
-            "Take each head away, one by one" if done == 0 else "Go on",
-            SWEEP,
-            disabled=done == shape.layers,
-        )
-    if wanted:
-        _run_sweep(live, int(token), table)
-    if np.isnan(table).all():
-        st.caption(
-            f"{shape.layers * shape.heads} passes with one head less each, several at a time; "
-            "about a minute for a short prompt on two cores. What is done stays."
-        )
-        return
-    plain = probabilities[ids.index(token)]
-    _sweep_chart(table, plain, visible(bytes_of(int(token)), limit=14))
-
-
-def _sweep_chart(table: Array, plain: float, name: str) -> None:
-    """Draw what is known of the sweep; a click takes that head away."""
-
-    def choose(event: Any) -> None:
-        place = knockout.selected_sweep_head(event, table)
-        if place is not None:
-            st.session_state[keys.LAYER], st.session_state[keys.HEAD] = place
-            knockout.only(f"h{place[0]}.{place[1]}")
-            st.session_state[CHOSEN] = True
-
-    chart(
-        knockout.sweep_figure(table, plain, name, key="sweep_chart"),
-        key="sweep_chart",
-        alt=f"How the probability of {name} changes without each head",
-        on_select=choose,
-    )
-
-
-def _run_sweep(live: Live, token: int, table: Array) -> None:
-    """Fill the table layer by layer."""
-    from engine.interpret import knockout as engine_knockout
-
-    missing = [int(i) for i in np.flatnonzero(np.isnan(table[:, 0]))][::-1]
-    bar = st.progress(0.0, text="Taking away the heads of the last layer …")
-
-    def show(step: engine_knockout.SweepStep) -> None:
-        table[step.layer] = step.probabilities
-        done = len(missing) - int(np.isnan(table[missing, 0]).sum())
-        bar.progress(done / len(missing), text=f"Layer {step.layer} done")
-
-    with job.running(SWEEP):
-        job.follow(engine_knockout.sweep(live.trace(), token, layers=missing), show)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 
@@ -28,13 +29,13 @@ def page(open_app):
 
 
 def test_the_pattern_is_drawn_up_to_the_diagonal_and_named_by_what_it_does(page):
-    at = page(layer="1", head="3", token="4")
+    at = page(layer="1", head="3", token="4", picture="Matrix")
     figure = spec(at, "pattern")
     cells = figure["data"][1]
     tokens = len(figure["layout"]["yaxis"]["tickvals"])
     assert len(cells["x"]["bdata"]) > 0
     assert figure["data"][0]["zmax"] == 1
-    assert "#### Head 3 of layer 1 " in words(at)
+    assert "##### Head 3 of layer 1 " in words(at)
     assert tokens == len(figure["layout"]["xaxis"]["tickvals"])
     assert "Kind of head on this prompt" in words(at)
 
@@ -66,18 +67,47 @@ def test_a_button_leads_to_the_head_that_was_asked_for(page):
 
 def _numbers(label: str) -> list[str]:
     """Return what follows “layer ” and “head ” in a button's label."""
-    return [label.split("layer ")[1], label.split("head ")[1]]
+    return [label.split("layer ")[1], label.split(", head ")[1]]
 
 
-def test_without_token_0_and_on_a_log_scale(page):
+def test_all_heads_are_ranked_by_how_much_a_token_reads_another_one(page):
+    at = page(token="5", read="2")
+    assert "(token 6, chosen above) reads" in words(at)
+    place = [
+        int(part.split(",")[0].split(" ")[0]) for part in _numbers(at.button(key="reader_1").label)
+    ]
+    shares = [at.button(key=f"reader_{rank}").label.split(" · ")[1] for rank in range(1, 7)]
+    assert shares == sorted(shares, key=lambda text: -float(text.split(" ")[0]))
+    if not at.button(key="reader_1").disabled:
+        at.button(key="reader_1").click().run()
+    assert [at.session_state["layer"], at.session_state["head"]] == place
+    assert at.button(key="reader_1").disabled
+    at.selectbox(key="read").set_value(0).run()
+    assert at.query_params["read"] == "0"
+
+
+def test_the_page_opens_on_the_same_head_after_another_page_had_its_own_start(page):
     at = page()
+    opened = [at.session_state["layer"], at.session_state["head"]]
+    at.switch_page("pages/embedding/page.py").run()
+    at.segmented_control(key="vectors").set_value("Position").run()
+    at.switch_page("pages/attention/page.py").run()
+    assert [at.session_state["layer"], at.session_state["head"]] == opened
+    at.selectbox(key="layer").set_value(1).run()
+    at.switch_page("pages/embedding/page.py").run()
+    at.switch_page("pages/attention/page.py").run()
+    assert at.session_state["layer"] == 1
+
+
+def test_without_the_first_token_and_on_a_log_scale(page):
+    at = page(picture="Matrix")
     at.toggle(key="without_first").set_value(True).run()
     at.toggle(key="log_pattern").set_value(True).run()
     assert not at.exception
     assert spec(at, "pattern")["data"][0]["colorbar"]["ticktext"][-1] == "100 %"
     at.segmented_control(key="zoom").set_value("All heads").run()
     title = spec(at, "mosaic")["layout"]["title"]["text"]
-    assert "without token 0" in title.replace("<br>", " ")
+    assert "without the first token" in title.replace("<br>", " ")
 
 
 def test_a_cell_is_spelled_out_as_a_sum(page):
@@ -86,7 +116,7 @@ def test_a_cell_is_spelled_out_as_a_sum(page):
     assert "q·k = " in said
     assert "÷ √8" in said
     assert "after the mask and softmax" in said
-    assert "Token 5" in said
+    assert "(token 6) reads" in said
 
 
 def test_the_cache_grows_by_a_row_a_token(page):
@@ -108,26 +138,37 @@ def test_the_cache_grows_by_a_row_a_token(page):
     assert f"at {tokens + 15} tokens " in words(at)
 
 
+def answers(at) -> str:
+    """Return the title of the picture of both answers."""
+    return html.unescape(spec(at, "answers")["layout"]["title"]["text"].replace("<br>", " "))
+
+
 def test_a_part_is_taken_away_and_comes_back(page):
     at = page(zoom="Take a part away", layer="1", head="2")
-    before = at.get("plotly_chart")
-    assert not before
+    assert answers(at).startswith("For example without head ")
+    assert at.text_input(key="edits").value == ""
+    assert at.button(key="restore").disabled
     at.button(key="take_0").click().run()
     assert at.text_input(key="edits").value == "h1.2"
-    assert "head 2 of layer 1 adds nothing" in words(at)
+    assert answers(at).startswith("Without head 2 of layer 1, “")
     assert at.metric[0].value.endswith("bits")
     assert at.metric[0].value != "0.00 bits"
+    drawn = spec(at, "answers")
+    assert [trace["name"] for trace in drawn["data"]] == ["as it is", "as changed"]
     at.button(key="take_1").click().run()
     assert at.text_input(key="edits").value == "h1.2 a1"
+    assert answers(at).startswith("With 2 changes, “")
+    at.button(key="back_h1.2").click().run()
+    assert at.text_input(key="edits").value == "a1"
     at.button(key="restore").click().run()
     assert at.text_input(key="edits").value == ""
-    assert not at.metric
+    assert answers(at).startswith("For example without head ")
 
 
 def test_edits_come_with_the_link_and_wrong_ones_are_said(page):
     at = page(zoom="Take a part away", edits="m0 h99.1 <b>")
     said = words(at)
-    assert "the feed-forward network of layer 0 adds nothing" in said.replace("\\", "")
+    assert at.button(key="back_m0").label == "the feed-forward network of layer 0 adds nothing"
     assert "There is no layer 99" in said.replace("\\", "")
     assert len(at.warning) == 2
 
@@ -137,7 +178,8 @@ def test_an_embedding_is_replaced_by_that_of_a_typed_word(page):
     at.text_input(key="replacement").set_value(" sky").run()
     at.button(key="replace").click().run()
     assert at.text_input(key="edits").value.startswith("e1:")
-    assert "gets the embedding of" in words(at)
+    code = at.text_input(key="edits").value
+    assert "gets the embedding of" in at.button(key=f"back_{code}").label
 
 
 def test_a_sweep_fills_the_table_of_heads(page):
@@ -148,6 +190,11 @@ def test_a_sweep_fills_the_table_of_heads(page):
     assert len(figure["layout"]["yaxis"]["tickvals"]) == 6
     assert len(figure["layout"]["xaxis"]["tickvals"]) == 3
     assert at.run().button(key="sweep").disabled
+    dots = spec(at, "looking")["data"][0]
+    assert len(dots["text"]) == 18
+    assert "Recorded" not in words(at)
+    share, probability = at.button(key="telling_matters").label.split(" gives ")[1], "without it"
+    assert probability in share
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,11 @@ CASES = (
         {keys.EMBEDDING_PART: "Position"},
     ),
     Case("attention", {keys.ATTENTION_STEP: "4. scale"}, {keys.ATTENTION_PICTURE: "Step by step"}),
-    Case("attention", {keys.WITHOUT_FIRST: True, keys.LOG_PATTERN: True}),
+    Case(
+        "attention",
+        {keys.WITHOUT_FIRST: True, keys.LOG_PATTERN: True},
+        {keys.ATTENTION_PICTURE: "Matrix"},
+    ),
     Case("attention", {keys.TOKEN: 3, keys.READ: 1}, {keys.ATTENTION_PART: "One cell"}),
     Case("attention", {keys.RACE_STEPS: 30}, {keys.ATTENTION_PART: "KV cache"}),
     Case("attention", {keys.EDITS: "h1.2"}, {keys.ATTENTION_PART: "Take a part away"}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from components.link import keys
+from components.shell.stages import stage
 from tests.browser.harness.actions import (
     press_button,
     select,
@@ -15,7 +16,7 @@ from tests.browser.harness.actions import (
     widget,
 )
 
-SELECTION = {keys.LAYER: "layer 12", keys.HEAD: "head 4", keys.TOKEN: "4 of 7: ·the"}
+SELECTION = {keys.LAYER: "layer 12", keys.HEAD: "head 4", keys.TOKEN: "4: ·on"}
 
 
 def fact_of(page, stage: str) -> str:
@@ -77,5 +78,5 @@ def test_the_overview_writes_and_stops_and_its_cards_open_their_pages(page_at):
     press_button(page, "start_over")
     assert page.get_by_label("Text so far").inner_text() == "The·capital·of·France·is"
     page.get_by_role("button", name=re.compile("^Attention: ")).click()
-    page.get_by_role("heading", level=1, name=re.compile("Which earlier tokens")).wait_for()
+    page.get_by_role("heading", level=1, name=stage("attention").question).wait_for()
     wait_until_idle(page)

@@ -8,13 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from components.attention import arcs, cell, figures
+from components.attention import arcs, cell, figures, finding
 from components.attention import steps as attention_steps_view
 from components.feed_forward import block_picture, residual_stream
-from components.interpret import knockout, lens
+from components.interpret import knockout, lens, recorded_sweeps, sweep
 from components.kit import theme
 from components.kit.figure import payload
 from components.kv_cache import pictures, sharing
+from components.shell.example_prompts import DEFAULT_PROMPT
 
 LONG = 256
 PIECES = [b" tok"] * LONG
@@ -121,10 +122,10 @@ def test_every_step_of_a_head_stays_in_its_budget(tokens):
 @pytest.mark.parametrize(
     ("dot", "softcap", "scaled", "said"),
     [
-        (6.0, None, 0.75, "Token 1 with itself: 6.00 × 0.125 = 0.75."),
+        (6.0, None, 0.75, "Token 2 with itself: 6.00 × 0.125 = 0.75."),
         # Nothing can be told from 0 / 0: the factor comes from the model.
-        (0.0, None, 0.0, "Token 1 with itself: 0.00 × 0.125 = 0.00."),
-        (800.0, 50.0, 48.2, "Token 1 with itself: 800.00 × 0.125 = 100.00, capped to 48.20."),
+        (0.0, None, 0.0, "Token 2 with itself: 0.00 × 0.125 = 0.00."),
+        (800.0, 50.0, 48.2, "Token 2 with itself: 800.00 × 0.125 = 100.00, capped to 48.20."),
     ],
 )
 def test_the_scale_is_the_models_and_no_quotient(dot, softcap, scaled, said):
@@ -204,8 +205,8 @@ def test_a_table_of_cache_sizes_keeps_every_byte_of_a_token():
         ("h9.4", "head 4 of layer 9 adds nothing"),
         ("a0", "the attention of layer 0 adds nothing"),
         ("m11", "the feed-forward network of layer 11 adds nothing"),
-        ("p", "every token claims position 0"),
-        ("e1:7", r"token 1, ·b, gets the embedding of \<i\>"),
+        ("p", "every token claims to be the first"),
+        ("e1:7", r"token 2, ·b, gets the embedding of \<i\>"),
     ],
 )
 def test_edits_in_words(code, words):
@@ -235,13 +236,55 @@ def test_where_two_passes_part_for_good(before, after, block):
 
 def test_a_sweep_is_drawn_in_bits_and_unknown_heads_are_left_out():
     table = np.array([[0.1, 0.4], [np.nan, np.nan]], dtype=np.float32)
-    np.testing.assert_allclose(knockout.sweep_change(table, 0.2)[0], [-1, 1], atol=1e-6)
-    figure = knockout.sweep_figure(table, 0.2, "x", key="k")
+    np.testing.assert_allclose(sweep.sweep_change(table, 0.2)[0], [-1, 1], atol=1e-6)
+    figure = sweep.sweep_figure(table, 0.2, "x", key="k")
     title = html.unescape(figure.layout.title.text)
     assert title == "Without head 0 of layer 0, x falls most: 20 % → 10 %"
     assert figure.data[1].x.size == 2
     event = {"selection": {"points": [{"curve_number": 1, "point_index": 1}]}}
-    assert knockout.selected_sweep_head(event, table) == (0, 1)
+    assert sweep.selected_sweep_head(event, table) == (0, 1)
+
+
+def test_heads_that_look_and_do_not_matter_are_found():
+    shares = np.array([[0.9, 0.8], [0.05, 0.6]])
+    changes = np.array([[-2.5, 0.01], [-1.8, 0.5]])
+    found = SimpleNamespace(
+        shares=shares, changes=changes, probabilities=0.4 * 2**changes, plain=0.4, agreement=0.1
+    )
+    assert sweep.telling(found) == {"matters": (0, 0), "looks": (0, 1), "hides": (1, 0)}
+    title = sweep.looking_title(found, "“a”", "“b”")
+    assert title.startswith("Looking is not mattering: head 1 of layer 0 gives “a” 80 %")
+    figure = sweep.looking_figure(found, read="“a”", answer="“b”", key="k")
+    assert list(figure.data[0].text) == [
+        "layer 0, head 0",
+        "layer 0, head 1",
+        "layer 1, head 0",
+        "",
+    ]
+    event = {"selection": {"points": [{"curve_number": 0, "point_index": 2}]}}
+    assert sweep.selected_dot(event, found) == (1, 0)
+
+
+def test_the_recorded_sweeps_hold_every_head_of_two_prompts():
+    recorded = recorded_sweeps.recordings()
+    assert [entry.prompt for entry in recorded] == [DEFAULT_PROMPT, "The capital of France is"]
+    for entry in recorded:
+        table = entry.table()
+        assert table.shape == (30, 9)
+        assert ((table > 0) & (table < 1)).all()
+        assert recorded_sweeps.find(entry.ids, entry.token_id) == entry
+        assert recorded_sweeps.Recorded.from_json(entry.to_json()) == entry
+    france = recorded[1].table()
+    assert np.unravel_index(france.argmin(), france.shape) == (23, 4)
+
+
+def test_all_heads_are_drawn_by_how_much_one_token_reads_another():
+    shares = np.array([[0.1, 0.75], [0.4, 0.0]], dtype=np.float32)
+    found = SimpleNamespace(shares=shares, order=np.array([1, 2, 0, 3]), query=1, key=0)
+    title = finding.readers_title(found, [b"a", b" b"])
+    assert title == "“·b” reads “a” most in head 1 of layer 0: 75 %; 30 % or more in 2 of 4 heads"
+    figure = finding.readers_figure(found, [b"a", b" b"], selected=(0, 1), key="k")
+    np.testing.assert_allclose(figure.data[0].z, shares.T)
 
 
 def test_the_lens_shows_a_window_with_the_chosen_token():

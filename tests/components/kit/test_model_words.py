@@ -26,7 +26,7 @@ def test_where_the_pairing_is_not_known_none_is_claimed():
 @pytest.mark.parametrize(
     ("scale", "size", "end", "latex"),
     [
-        (0.125, 64, "K = 64, so the sums are divided by √K = √64 = 8.", r"\sqrt{K}"),
+        (0.125, 64, "grows like √K, so the sums are divided by √K = √64 = 8.", r"\sqrt{K}"),
         # Gemma 2 27B: query_pre_attn_scalar 144 with heads of 128 numbers.
         (144**-0.5, 128, "this model divides them by √144 = 12.", r"\sqrt{144}"),
         (1.0, 64, "this model does not.", r"\sqrt{1}"),

@@ -51,6 +51,21 @@ def test_the_terms_of_a_cell_sum_to_its_score(traced):
             assert sorted(terms.order) == list(range(a.head_size))
 
 
+def test_all_heads_are_ranked_by_how_much_one_token_reads_another(traced):
+    a = traced.architecture
+    found = patterns.readers(traced, -2, 4)
+    assert (found.query, found.key) == (12, 4)
+    for layer in range(a.layers):
+        expected = traced.pattern(layer)[:, 12, 4]
+        np.testing.assert_allclose(found.shares[layer], expected, atol=1e-6)
+    ranked = [found.shares[divmod(int(place), a.heads)] for place in found.order]
+    assert ranked == sorted(ranked, reverse=True)
+    assert sorted(found.order) == list(range(a.layers * a.heads))
+    assert not patterns.readers(traced, 3, 9).shares.any(), "the mask hides what comes later"
+    with pytest.raises(EngineError, match="query position 99"):
+        patterns.readers(traced, 99, 0)
+
+
 def test_a_masked_cell_has_a_score_and_no_probability(traced):
     terms = patterns.score_terms(traced, 0, 1, 4, 5)
     assert terms.masked

@@ -107,7 +107,7 @@ def test_a_table_of_one_axis_has_a_row_for_each_entry():
 
 def test_a_table_of_two_axes_has_a_row_for_each_cell():
     ids = np.arange(6).reshape(3, 2)
-    table = LensGrid((4, 9), ids, ids / 10, ids / 100).to_pandas()
+    table = LensGrid((4, 9), ids, ids / 10, ids / 100, ids / 1000).to_pandas()
     assert table.index.names == ["layer", "positions"]
     assert len(table) == 6
     assert table.loc[(2, 9), "ids"] == 5

@@ -50,3 +50,13 @@ def test_groups_are_the_likeliest_and_never_none():
     assert statistics.groups_for_test(even, 1000).tolist() == [0]
     peaked = np.array([0.6, 0.3, 0.097, 0.003], dtype=np.float32)
     assert statistics.groups_for_test(peaked, 1000).tolist() == [0, 1, 2]
+
+
+def test_ranks_agree_as_spearman_says_with_ties_at_their_mean():
+    a = [1.0, 2.0, 3.0, 4.0, 5.0]
+    assert statistics.rank_correlation(a, [10, 20, 30, 40, 1000]) == pytest.approx(1)
+    assert statistics.rank_correlation(a, [5, 4, 3, 2, 1]) == pytest.approx(-1)
+    assert statistics.rank_correlation(a, [2, 2, 1, 3, 3]) == pytest.approx(
+        0.6324555
+    )  # ranks 2.5 2.5 1 4.5 4.5
+    assert statistics.rank_correlation(a, [7, 7, 7, 7, 7]) == 0

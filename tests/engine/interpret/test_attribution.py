@@ -7,8 +7,8 @@ from torch import nn
 
 from engine.basics.errors import EngineError
 from engine.feed_forward.block import block_run
-from engine.interpret.attribution import attribution
-from engine.observe.edits import KnockOutMlp
+from engine.interpret.attribution import attribution, head_attribution, telling_head
+from engine.observe.edits import KnockOutHead, KnockOutMlp
 from engine.tracing.norms import norm_steps
 from engine.tracing.trace import trace
 from tests.tiny import FAMILIES, tiny_model
@@ -96,3 +96,43 @@ def test_the_default_models_score_of_paris_is_the_sum_of_its_parts(real_model):
     found = attribution(traced, best)
     assert found.total == pytest.approx(float(traced.logits[best]), abs=1e-3)
     assert found.constant == 0
+
+
+@pytest.mark.parametrize("family", ["llama", "qwen3", "gpt2"])
+def test_the_heads_of_a_layer_share_what_its_attention_adds(family):
+    whole = trace(tiny_model(family), IDS)
+    heads = head_attribution(whole, 200, 5)
+    bias = np.zeros(whole.architecture.layers)
+    for layer, site in enumerate(whole.model.sites.layers):
+        if getattr(site.mix, "bias", None) is not None:
+            final = whole.resid_post.at(5)[-1]
+            norm = norm_steps(whole.model, whole.model.sites.final_norm, final)
+            row = whole.model.network.get_output_embeddings().weight[200].detach().numpy()
+            bias[layer] = norm.part(site.mix.bias.detach().numpy()) @ row
+    expected = attribution(whole, 200, 5).attention
+    np.testing.assert_allclose(heads.sum(axis=(1, 2)) + bias, expected, atol=1e-4)
+
+
+def test_a_silenced_head_has_a_term_of_its_own():
+    model = tiny_model("llama")
+    plain, edited = trace(model, IDS), trace(model, IDS, edits=[KnockOutHead(2, 1)])
+    # In the last layer nothing comes after the head but the norm, whose divisor is held fixed.
+    final = plain.resid_post[-1][-1] - edited.resid_post[-1][-1]
+    norm = norm_steps(model, model.sites.final_norm, plain.resid_post[-1][-1])
+    row = model.network.get_output_embeddings().weight[7].detach().numpy()
+    mlp = plain.mlp_out[2, -1] - edited.mlp_out[2, -1]
+    assert head_attribution(plain, 7)[2, 1].sum() == pytest.approx(
+        norm.part(final - mlp) @ row, abs=1e-4
+    )
+
+
+def test_the_telling_head_adds_most_by_reading_other_words():
+    whole = trace(tiny_model("llama"), IDS)
+    terms = head_attribution(whole, int(whole.logits.argmax()))
+    sums = {
+        (layer, head): sum(terms[layer, head, read] for read in range(1, len(IDS) - 1))
+        for layer in range(whole.architecture.layers)
+        for head in range(whole.architecture.heads)
+    }
+    assert telling_head(whole) == max(sums, key=sums.__getitem__)
+    assert telling_head(trace(tiny_model("llama"), IDS[:1])) in sums

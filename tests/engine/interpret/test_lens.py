@@ -47,6 +47,16 @@ def test_every_layer_is_read_with_the_final_norm_and_the_head(traced):
         assert reading.layer == layer
 
 
+def test_a_grid_follows_the_answer_of_each_column(traced):
+    grid = lens_grid(traced, [3, -1])
+    for column, place in enumerate(grid.positions):
+        path = token_path(traced, int(grid.ids[-1, column]), place)
+        np.testing.assert_allclose(
+            grid.answer_probabilities[:, column], path.probabilities, atol=1e-6
+        )
+    np.testing.assert_allclose(grid.answer_probabilities[-1], grid.probabilities[-1], atol=1e-6)
+
+
 def test_a_column_and_a_grid_are_the_single_readings(traced):
     column = lens_column(traced, 3, top=2)
     grid = lens_grid(traced, [3, -1])
