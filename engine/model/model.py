@@ -105,7 +105,7 @@ def load_model(
     Args:
         source: The default's name, a hub id such as "Qwen/Qwen3-0.6B", a folder with
             `config.json` and safetensors, or a `.gguf` file.
-        device: "auto" (CUDA, then MPS, then CPU), or the name of a torch device.
+        device: "auto" (CUDA, else the CPU), or the name of a torch device.
         threads: CPU threads for the whole process. None takes `TOKEN_BY_TOKEN_THREADS`, and without
             it half of the cores.
         progress: Called with each step of fetching, converting and loading.

@@ -15,6 +15,23 @@ if TYPE_CHECKING:
     from engine.model.model import LanguageModel
 
 
+def check_same_tokens(model: LanguageModel, target: LanguageModel) -> None:
+    """Refuse another model as a draft whose ids stand for other tokens.
+
+    Two vocabularies of one size can still be two vocabularies.
+
+    Raises:
+        EngineError: The first id that differs is named.
+    """
+    for token_id in range(min(model.tokenizer.vocabulary, target.tokenizer.vocabulary)):
+        one, other = (m.tokenizer.piece_of(token_id) for m in (model, target))
+        if one != other:
+            raise EngineError(
+                f"{model.name} can't guess for {target.name}: the token {token_id} is “{one}” "
+                f"here and “{other}” there. A draft needs the same vocabulary."
+            )
+
+
 class ModelDraft(WithoutStates):
     """A model with the same vocabulary: another one, or the target's own first layers."""
 

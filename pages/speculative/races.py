@@ -71,7 +71,7 @@ def make(live: Live, choice: Choice) -> Draft:
     """
     from engine.speculative.distilled import DistilledDraft
     from engine.speculative.early_exit import early_exit
-    from engine.speculative.model_draft import ModelDraft
+    from engine.speculative.model_draft import ModelDraft, check_same_tokens
 
     vocabulary = live.model.architecture.vocabulary
     if choice.kind == DraftKind.LOOKUP:
@@ -80,7 +80,9 @@ def make(live: Live, choice: Choice) -> Draft:
         return ModelDraft(early_exit(live.model, choice.layers), vocabulary)
     if choice.kind == DraftKind.DISTILLED:
         return DistilledDraft(live.model, _parts(live.model.source))
-    return ModelDraft(wait_for_model(choice.kind), vocabulary)
+    other = wait_for_model(choice.kind)
+    check_same_tokens(other, live.model)
+    return ModelDraft(other, vocabulary)
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

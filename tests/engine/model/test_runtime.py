@@ -39,7 +39,13 @@ def test_a_number_of_threads_that_is_none_is_named(monkeypatch, value):
 
 def test_device():
     assert choose_device("cpu") == "cpu"
-    assert choose_device() in {"cpu", "cuda", "mps"}
+    assert choose_device() in {"cpu", "cuda"}
+
+
+def test_apples_gpu_is_not_taken_by_itself(monkeypatch):
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert choose_device() == "cpu"
     with pytest.raises(ModelLoadError, match="“abacus” cannot be used"):
         choose_device("abacus")
 

@@ -1,18 +1,21 @@
 """A model as the draft: the distribution that it says it drew from, and going back."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from tokenizers import Tokenizer as Backend
 
 from engine.basics.errors import EngineError
 from engine.generation.random_numbers import random_numbers
 from engine.sampling.chain import SamplingSettings, final_probabilities
-from engine.speculative.model_draft import ModelDraft
+from engine.speculative.model_draft import ModelDraft, check_same_tokens
+from engine.tokenizer.tokenizer import Tokenizer
 from tests.engine.runs import END, WARM, ids_of
 from tests.near import assert_drawn
-from tests.tiny import FAMILIES
+from tests.tiny import FAMILIES, tiny_backend
 
 PLAIN = SamplingSettings()
 
@@ -59,3 +62,17 @@ def test_a_model_stops_guessing_after_its_end_token(tiny_model):
 def test_another_vocabulary_is_refused(tiny_model):
     with pytest.raises(EngineError, match="384 tokens and the target 500"):
         ModelDraft(tiny_model("llama"), 500)
+
+
+def test_a_model_whose_ids_stand_for_other_tokens_is_no_draft(tiny_model):
+    target = tiny_model("llama")
+    check_same_tokens(tiny_model("gpt2"), target)
+    text = json.loads(tiny_backend().to_str())
+    swap = {300: 301, 301: 300}
+    text["model"]["vocab"] = {
+        piece: swap.get(number, number) for piece, number in text["model"]["vocab"].items()
+    }
+    tokenizer = Tokenizer(Backend.from_str(json.dumps(text)))
+    other = replace(target, tokenizer=tokenizer, name="other")
+    with pytest.raises(EngineError, match="other can't guess for tiny-llama: the token 300 is"):
+        check_same_tokens(other, target)
