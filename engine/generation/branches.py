@@ -87,6 +87,10 @@ class Tree(Result):
 
     def with_token(self, branch: int, written: Written) -> Tree:
         """Add a token at the end of an answer."""
-        grown = replace(self.branches[branch], own=(*self.branches[branch].own, written))
+        return self.with_own(branch, (*self.branches[branch].own, written))
+
+    def with_own(self, branch: int, own: tuple[Written, ...]) -> Tree:
+        """Put other tokens in the place of a branch's own."""
+        grown = replace(self.branches[branch], own=own)
         branches = (*self.branches[:branch], grown, *self.branches[branch + 1 :])
         return replace(self, branches=branches)

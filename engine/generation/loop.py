@@ -53,7 +53,9 @@ def generate(
         stop: Strings before which the text ends.
         written: Tokens of this answer that were written by an earlier run. The run goes on after
             them with the next number of the seed, as if it had never been interrupted; their steps
-            are not reported again, and no stop string is looked for in them.
+            are not reported again, and no stop string is looked for in them. What that run had
+            released at its very end can become part of a character or of a stop string now:
+            `engine.generation.releases.one_text` gives the text of both.
         forced: Tokens to take first, whatever the draw gives ("what if it had said this?"). Their
             steps report the model's own probabilities of them.
         cancelled: Asked before the prompt is read and after each token; true makes that token the
@@ -169,6 +171,8 @@ def _steps(
         reason = ends.reason(run, token_id, index + 1)
         if reason is not None:
             text += run.finish()
+            # The stand-in for half a character can complete a stop string, which then cuts.
+            reason = reason if run.stops.found is None else "stop string"
         run.ids.append(token_id)
         run.unread = [token_id]
         yield TokenStep(

@@ -39,10 +39,11 @@ class ServerEvent(Result):
 def server_events(
     steps: Sequence[TokenStep], *, model: str, chat: bool, request: str = "request-1"
 ) -> tuple[ServerEvent, ...]:
-    """Return the events of one run.
+    """Return the events of one answer.
 
     Args:
-        steps: The tokens of one run, in order; if the last has no stop reason, it was cut off.
+        steps: The tokens of the answer, in order; if the last has no stop reason, it was cut off.
+            Where a run ended and another went on, the stream goes on too.
         model: The model's name.
         chat: Whether the prompt was a chat turn, which has a format of its own.
         request: The id that all events of the run carry.
@@ -51,13 +52,14 @@ def server_events(
     events: list[ServerEvent] = []
     clock = 0.0
     for count, step in enumerate(steps, start=1):
+        last = count == len(steps)
         clock += step.milliseconds
         if chat and count == 1:
             events.append(ServerEvent(clock, count, wire.chunk({"role": "assistant"}, None)))
         if step.text:
             events.append(ServerEvent(clock, count, wire.text(step.text)))
-        finish = None if step.stop_reason is None else FINISH.get(step.stop_reason)
-        if finish is not None:
+        finish = FINISH.get(step.stop_reason) if step.stop_reason else None
+        if last and finish is not None:
             events.append(ServerEvent(clock, count, wire.end(finish)))
             events.append(ServerEvent(clock, count, "data: [DONE]\n\n"))
     return tuple(events)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from engine.generation.branches import Setup, Tree, Written
-from engine.generation.releases import Ending, Release, releases
+from engine.generation.releases import Ending, Release, one_text, releases_of
 from pages.frame import job
 from pages.frame.kept import forget as forget_kept
 from pages.frame.kept import keep, kept
@@ -54,23 +54,18 @@ def current(live: Live) -> int | None:
 
 
 def shown(live: Live) -> tuple[Written, ...]:
-    """Return the answer that is shown."""
+    """Return the answer that is shown, with the text of a run without a break."""
     branch = current(live)
-    return () if branch is None else tree(live).path(branch)
+    return () if branch is None else _joined(live, tree(live).path(branch))
 
 
 def log_of(live: Live, answer: tuple[Written, ...]) -> tuple[tuple[Release, ...], Ending]:
     """Return what the detokenizer did with each token of an answer."""
-    stop = answer[-1].setup.stop if answer else ()
-    # What other stop strings had let pass stays, as it did when it was written.
-    others = [i for i, part in enumerate(answer, start=1) if part.setup.stop != stop]
-    return releases(
-        live.model.tokenizer,
-        [part.step.id for part in answer],
-        stop=stop,
-        stop_ids=live.model.stop_ids,
-        written=others[-1] if others else 0,
-    )
+    return releases_of(answer, live.model.tokenizer, live.model.stop_ids)
+
+
+def _joined(live: Live, answer: tuple[Written, ...]) -> tuple[Written, ...]:
+    return one_text(answer, live.model.tokenizer, live.model.stop_ids)
 
 
 def show(live: Live, branch: int, step: int | None = None) -> None:
@@ -156,6 +151,10 @@ def write(live: Live, asked: Wanted, setup: Setup) -> Generator[tuple[Written, .
                 answers = answers.with_branch(asked.parent, asked.at)
                 branch = len(answers.branches) - 1
             written = answers.with_token(branch, Written(step, setup))
+            if asked.branch is not None and step.index == len(before):
+                # What the run before this one released at its end was not the end after all.
+                path = _joined(live, written.path(branch))
+                written = written.with_own(branch, path[written.branches[branch].at :])
             keep(TREES, _base(live), written, most=MOST_PROMPTS)
             show(live, branch)
             yield written.path(branch)

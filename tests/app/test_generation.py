@@ -58,6 +58,18 @@ def test_writing_on_goes_on_where_it_ended(open_app):
     assert len(tree(page).ids(0)) > len(first)
 
 
+def test_writing_on_repeats_nothing_that_was_held_back(page):
+    page.button(key="write").click().run()
+    text = "".join(part.step.text for part in tree(page).path(0))
+    page.text_input(key="stop").set_value(f"{text.strip()}☃").run()
+    page.slider(key="max_new_tokens").set_value(2).run()
+    page.button(key="write_new").click().run()
+    for _ in range(2):
+        page.button(key="write").click().run()
+    assert tree(page).ids(1) == tree(page).ids(0)
+    assert "".join(part.step.text for part in tree(page).path(1)) == text
+
+
 def test_the_answers_come_back_with_their_prompt(page):
     page.button(key="write").click().run()
     ids = tree(page).ids(0)
