@@ -41,7 +41,7 @@ check.read_link()  # it may write to the address, which only now names the page
 with st.sidebar:
     source = sidebar.model_picker(allowed_sources())
     if stage.key != "sampling":  # which has them in its cards
-        sidebar.sampling_controls()
+        sidebar.sampling_controls(stage.settings_note)
     seed = sidebar.seed_control()
     sidebar.usual_settings()
 settings, problems = read_settings()

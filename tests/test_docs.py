@@ -42,7 +42,7 @@ def test_what_the_guide_tells_to_click_is_on_the_screen():
     clicks = re.findall(r"^- \*\*(?:Click|Then):\*\*.*(?:\n  .*)*", GUIDE, re.MULTILINE)
     found = (name for click in clicks for name in re.findall(r'"([^"]+)"', click))
     named = {" ".join(name.split()) if "\n" in name else name for name in found}
-    typed = {"Hi", "#7042", " Paris"}
+    typed = {"Hi", "#7042", "Paris"}
     assert named - typed
     unknown = [name for name in named - typed if not {name, name.rstrip(".")} & labels]
     assert [name for name in sorted(unknown) if not name.startswith(parts)] == []

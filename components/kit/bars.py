@@ -37,7 +37,7 @@ def bars(
     """Return bars, the first on top, keyed by token id: equal texts stay apart.
 
     Args:
-        token_ids: one a bar.
+        token_ids: one a bar; a negative one stands for several tokens and is not written.
         pieces: text or bytes of each token, raw; made visible and escaped here.
         values: one a bar; shares in 0…1 if `percent`.
         title: what is seen.
@@ -150,6 +150,8 @@ def _axes(
         tickvals=list(range(count)),
         ticktext=[
             f"{label} <span style='font-size:10px;opacity:0.6'>{token_id}</span>"
+            if token_id >= 0
+            else label
             for label, token_id in zip(labels, token_ids, strict=True)
         ],
         tickfont={"family": "monospace", "size": 14},

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from engine.embedding.rope import Pairing
 
+VOCABULARIES = "32,000 to 260,000"
+"""Tokens in the vocabularies of today's models: from Llama 2 to Gemma 3."""
+
 
 def pair_words(pairing: Pairing | None, pairs: int) -> str:
     """Say which numbers are turned together, such as “i and i + 32”; "" where it is not known."""

@@ -1,11 +1,12 @@
-"""The text so far as one line: the prompt plain, each written token in its own colour."""
+"""Written text: the prompt plain, each written token in its own colour; one or several."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from components.kit.text import html, visible
-from components.kit.theme import TOKEN_COLOURS, token_colour, with_alpha
+from components.kit.text import html, readable, visible
+from components.kit.theme import PICKED, TOKEN_COLOURS, token_colour, with_alpha
 
 
 def written_line(prompt: str, tokens: Sequence[tuple[int, bytes]], *, limit: int = 160) -> str:
@@ -21,6 +22,50 @@ def written_line(prompt: str, tokens: Sequence[tuple[int, bytes]], *, limit: int
     return (
         '<div style="font-size:1.05rem;line-height:1.9;overflow-wrap:anywhere" '
         f'aria-label="Text so far">{html(visible(start))}{pieces}</div>'
+    )
+
+
+@dataclass(frozen=True)
+class WrittenText:
+    """One text of a list, in which the token that was drawn first is marked."""
+
+    label: str
+    """What stands before it, such as the seed."""
+    tokens: Sequence[tuple[int, bytes]]
+    """Id and bytes of what was written."""
+    end: str = ""
+    """What ended it early, such as the end token's name; empty if nothing did."""
+
+
+def written_texts(texts: Sequence[WrittenText]) -> str:
+    """Return texts under each other as HTML, the first token of each framed.
+
+    The words run on as text; colours per token would hide that the first one is what differs.
+    """
+    rows = "".join(_text_row(text) for text in texts)
+    return (
+        '<div style="display:grid;grid-template-columns:max-content 1fr;gap:0.3rem 0.9rem;'
+        f'align-items:baseline;font-size:1.02rem;line-height:1.45">{rows}</div>'
+    )
+
+
+def _text_row(text: WrittenText) -> str:
+    joined = b"".join(data for _, data in text.tokens[1:])
+    if text.tokens:
+        first_id, first = text.tokens[0]
+        shown = text.end if not first and text.end else visible(first)
+        body = (
+            f'<span style="border:2px solid {PICKED};border-radius:4px;padding:0 3px" '
+            f'title="id {first_id}">{html(shown)}</span>'
+            f"{html(readable(joined.decode(errors='replace')))}"
+        )
+        if text.end and len(text.tokens) > 1:
+            body += f' <span style="opacity:0.7">{html(text.end)}</span>'
+    else:
+        body = "…"
+    return (
+        f'<span style="opacity:0.75;font-size:0.85rem">{html(text.label)}</span>'
+        f'<span style="overflow-wrap:anywhere">{body}</span>'
     )
 
 

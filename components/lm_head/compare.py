@@ -1,7 +1,8 @@
-"""Two prompts side by side: the likeliest tokens on one scale, and how their ranks move."""
+"""Two prompts side by side: the likeliest tokens on one scale, and what becomes of each."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,22 @@ import streamlit as st
 from components.kit import layout, theme
 from components.kit.bars import bars
 from components.kit.figure import frame
+from components.kit.numbers import percent
 from components.kit.show import chart
 from components.kit.text import plotly as escape
 from components.kit.text import visible
 
 if TYPE_CHECKING:
     from engine.basics.distribution import TopTokens
+
+
+FORWARDS, BACKWARDS = "The capital of France is", "Paris is the capital of"
+OTHER = "He poured himself a glass of"
+
+
+def second_prompt(first: str) -> str:
+    """Return what stands beside a prompt at first: a fact turned round, or another drink."""
+    return {FORWARDS: BACKWARDS, BACKWARDS: FORWARDS}.get(first, OTHER)
 
 
 def side_by_side(
@@ -43,59 +54,100 @@ def side_by_side(
             )
 
 
-def rank_arrows(
-    moves: Sequence[tuple[int, int, int]], name_of: Callable[[int], str], shown: int
+def shift_figure(
+    shifts: Sequence[tuple[int, float, float]], name_of: Callable[[int], str]
 ) -> go.Figure:
-    """Return how tokens move from their rank after the first prompt to that after the second.
+    """Return how probable each token is after either prompt: two dots on one line per token.
 
     Args:
-        moves: token, first rank, second rank; 1 is the likeliest.
+        shifts: token, probability after the first and after the second prompt.
         name_of: gives a token's visible text.
-        shown: ranks drawn; what lies below stands at the bottom with its number.
     """
-    figure = frame(
-        "Ranks, from the first prompt to the second", height=60 + 27 * (shown + 2), revision="ranks"
+    rows = sorted(shifts, key=lambda row: row[1] / max(row[2], 1e-30), reverse=True)
+    farthest = max(rows, key=lambda row: max(row[1], row[2]) * abs(_log(row[1]) - _log(row[2])))
+    title = (
+        f"{name_of(farthest[0])} goes from {percent(farthest[1])} to {percent(farthest[2])}: "
+        "the same head, another vector"
     )
-    for token_id, first, second in moves:
-        rise = second < first
-        colour = theme.POSITIVE if rise else theme.NEGATIVE if second > first else theme.NEUTRAL
-        ends = [min(first, shown + 1), min(second, shown + 1)]
-        name = escape(name_of(token_id), limit=16)
-        arrow = "▲" if rise else "▼" if second > first else "="
+    figure = frame(title, height=110 + 24 * len(rows), revision="shifts")
+    for place, (token_id, first, second) in enumerate(rows):
+        colour = theme.POSITIVE if second > first else theme.NEGATIVE
+        hover = f"{escape(name_of(token_id), limit=20)}: {percent(first)} → {percent(second)}"
         figure.add_trace(
             go.Scatter(
-                x=[0, 1],
-                y=ends,
-                mode="lines+markers+text",
-                line={"color": colour, "width": 2},
-                marker={"size": 7},
-                text=[
-                    f"{name} {first:,}" if ends[0] <= shown else "",
-                    f"{arrow} {second:,} {name}" if ends[1] <= shown else "",
-                ],
-                textposition=["middle left", "middle right"],
-                textfont={"size": 12, "color": theme.TEXT},
-                cliponaxis=False,
-                hovertemplate=f"{name}: {first:,} → {second:,}<extra></extra>",
+                x=[_log(first), _log(second)],
+                y=[place, place],
+                mode="lines",
+                line={"color": theme.with_alpha(colour, 0.6), "width": 3},
+                hoverinfo="skip",
+                showlegend=False,
             )
         )
-    figure.update_xaxes(visible=False, range=[-0.6, 1.6])
-    figure.update_yaxes(visible=False, range=[shown + 1.6, 0.4])
-    figure.add_annotation(
-        x=0.5,
-        y=shown + 1.3,
-        text=f"below rank {shown}",
-        showarrow=False,
-        font={"size": 12, "color": theme.NEUTRAL},
+        figure.add_trace(_dots(place, first, hover, legend=place == 0))
+        figure.add_trace(_dots(place, second, hover, legend=place == 0, second=True))
+    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.12, "yanchor": "top"})
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=list(range(len(rows))),
+        ticktext=[escape(name_of(token_id), limit=16) for token_id, _, _ in rows],
+        tickfont={"family": "monospace", "size": 13},
+        range=[len(rows) - 0.5, -0.5],
+        showgrid=False,
+        zeroline=False,
+    )
+    low = min(_log(value) for row in rows for value in row[1:])
+    ticks = list(range(math.floor(low), 1))
+    figure.update_xaxes(
+        tickvals=ticks,
+        ticktext=[f"{10.0 ** (tick + 2):g} %" for tick in ticks],
+        tickmode="array",
+        range=[low - 0.3, 0.15],
+        zeroline=False,
+        title="probability (each step: ten times as much)",
     )
     return figure
+
+
+LEAST = 1e-7
+"""What lies below is drawn there; the hover text has the true value."""
+
+
+def _log(share: float) -> float:
+    return math.log10(max(share, LEAST))
+
+
+def _dots(
+    place: int, share: float, hover: str, *, legend: bool, second: bool = False
+) -> go.Scatter:
+    """Return one dot: hollow after the first prompt, full after the second."""
+    colour = theme.ACCENT if second else theme.NEUTRAL
+    return go.Scatter(
+        x=[_log(share)],
+        y=[place],
+        mode="markers",
+        name="after the second prompt" if second else "after the first prompt",
+        marker={
+            "size": 12 if second else 11,
+            "color": colour,
+            "symbol": "circle" if second else "circle-open",
+            "line": {"width": 2, "color": colour},
+        },
+        hovertext=[hover],
+        hovertemplate="%{hovertext}<extra></extra>",
+        showlegend=legend,
+    )
 
 
 def divergence_words(forward: float, backward: float, entropies: Sequence[float]) -> None:
     """Say how far the two distributions lie apart."""
     st.markdown(
-        f"Entropy **{entropies[0]:.2f}** and **{entropies[1]:.2f} bits**. Who expects the first "
-        f"and gets the second wastes KL(second‖first) = **{backward:.2f} bits** a token; the other "
-        f"way round KL(first‖second) = **{forward:.2f} bits**. 0 would mean the same distribution, "
-        "and the two directions need not agree."
+        "**How different are they?** Somebody who expects the first list and meets the second is "
+        f"surprised by **{backward:.2f} bits** more than needed at each token (called KL "
+        f"divergence); the other way round by **{forward:.2f} bits**. 0 would mean: the same "
+        "list; over 5: another list altogether. The two directions need not agree."
+    )
+    st.caption(
+        f"How open each list is: {entropies[0]:.2f} bits after the first prompt (as open as "
+        f"{2 ** entropies[0]:,.1f} equally likely tokens), {entropies[1]:.2f} after the second "
+        f"({2 ** entropies[1]:,.1f})."
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from components.kit.model_words import VOCABULARIES
 from components.kit.text import markdown
 
 if TYPE_CHECKING:
@@ -50,12 +51,13 @@ def in_depth_words(
         f"{2**entropy_bits:,.1f}: a fair die with so many sides is as uncertain."
     )
     st.markdown(
-        "**In large models** the vocabulary has 32,000 to 256,000 rows and h 4,096 to 16,384 "
+        f"**In large models** the vocabulary has {VOCABULARIES} rows and h 4,096 to 16,384 "
         "numbers, so W alone can be a billion numbers and more; then it is split over several "
         "machines. Some families bound the logits (Gemma 2: 30 · tanh(logit ÷ 30)) or untie W."
     )
     st.markdown(
         "**What this page does not show.** A logit means nothing alone: only differences count, "
         "since adding the same number to all of them changes no probability. And a probability "
-        "says how often text like this goes on like that, not whether it is true."
+        "says how often the model would go on like that, not whether it is true: a hint, and no "
+        "proof."
     )

@@ -73,22 +73,68 @@ def top_bars(best: TopTokens, pieces: Sequence[bytes], selected: int) -> None:
         chart(figure, key="probabilities", alt=alt, on_select=choose)
 
 
-def look_up(tokens_of: Callable[[str], Sequence[Token]], vocabulary: int) -> None:
-    """Draw the box that finds a token by text or id, and choose what it finds."""
+def look_up(
+    tokens_of: Callable[[str], Sequence[Token]], probabilities: Array, name_of: Callable[[int], str]
+) -> None:
+    """Draw the box that finds a token by text or id, and choose what it finds.
+
+    Args:
+        tokens_of: cuts a text into tokens.
+        probabilities: `[V]`, the model's own.
+        name_of: gives a token's visible text.
+    """
     st.text_input(
-        "Find a token by its text or id",
+        "Find a token",
         key=LOOK_UP,
-        placeholder="a word as it would follow, such as “ Paris”, or #7042",
-        help="A leading space counts: most words begin with one. `#` and a number is an id.",
+        placeholder="Find a token: a word, or #7042",
+        label_visibility="collapsed",
+        width=290,
     )
     wanted = st.session_state.get(LOOK_UP) or ""
     if not wanted:
         return
-    chosen, sentence = found(wanted, tokens_of, vocabulary)
+    chosen, sentence = found(wanted, tokens_of, len(probabilities))
     if chosen is not None:
         st.session_state[keys.LM_HEAD_TOKEN] = chosen
     if sentence:
         (st.info if chosen is not None else st.warning)(markdown(sentence))
+    spaced = with_space(wanted, tokens_of, probabilities)
+    if spaced is not None:
+        share = percent(float(probabilities[spaced]))
+        st.button(
+            f"Did you mean **{markdown(name_of(spaced))}**, with the space before it? {share}",
+            key="with_space",
+            type="tertiary",
+            icon=":material/help:",
+            on_click=_look_up_instead,
+            args=(f" {wanted}",),
+        )
+
+
+def _look_up_instead(text: str) -> None:
+    st.session_state[LOOK_UP] = text
+
+
+def with_space(
+    wanted: str, tokens_of: Callable[[str], Sequence[Token]], probabilities: Array
+) -> int | None:
+    """Return the token that a word begins with after a space, if that is the likelier one.
+
+    Most words stand in the vocabulary twice, and the one that goes on with a sentence has a space
+    at its start, which nobody types.
+
+    Args:
+        wanted: what was looked up.
+        tokens_of: cuts a text into tokens.
+        probabilities: `[V]`.
+    """
+    if wanted[:1].isspace() or wanted.startswith("#"):
+        return None
+    bare, spaced = tokens_of(wanted), tokens_of(f" {wanted}")
+    if not bare or not spaced or spaced[0].data.strip() == b"":
+        return None
+    better = probabilities[spaced[0].id] > probabilities[bare[0].id]
+    return spaced[0].id if better else None
 
 
 def found(
@@ -119,17 +165,22 @@ def found(
     return tokens[0].id, ""
 
 
-def one_score(terms: LogitTerms, name: str, rank: int, probability: float) -> None:
+def rank_words(terms: LogitTerms, name: str, rank: int, probability: float) -> None:
+    """Say where a token stands among all."""
+    st.markdown(
+        f"**{markdown(name)}** (id {terms.token_id}) is number **{rank:,}** with the logit "
+        f"**{terms.logit:.2f}** and the probability **{percent(probability)}**."
+    )
+
+
+def sum_words(terms: LogitTerms, name: str) -> None:
     """Spell one score out as a sum: the terms that weigh most, and all the others together."""
     order = np.argsort(-np.abs(terms.products))[:4]
     shown = " + ".join(f"{_factor(terms.hidden[i])}·{_factor(terms.weights[i])}" for i in order)
     rest = terms.dot - float(terms.products[order].sum(dtype=np.float64))
     st.markdown(
-        f"**{markdown(name)}** (id {terms.token_id}) is number **{rank:,}** with the logit "
-        f"**{terms.logit:.2f}** and the probability **{percent(probability)}**."
-    )
-    st.markdown(
-        f"Its logit is the sum of {len(terms.products)} products, one a dimension: "
+        f"The logit of {markdown(name)} is the sum of {len(terms.products)} products, one per "
+        f"number of the vector: "
         f"{markdown(shown)} {'+' if rest >= 0 else '−'} {abs(rest):.2f} (the other "
         f"{len(terms.products) - len(order)}) = **{terms.dot:.2f}**."
     )
@@ -144,8 +195,61 @@ def _factor(value: float) -> str:
     return f"{value:.2f}" if value >= 0 else f"(−{abs(value):.2f})"
 
 
+def softmax_bars(
+    steps: SoftmaxSteps, ids: Sequence[int], pieces: Sequence[bytes], vocabulary: int
+) -> None:
+    """Draw the scores before and the probabilities after, and say what a lead in score is worth.
+
+    Args:
+        steps: of the likeliest tokens, the first one on top.
+        ids: those tokens.
+        pieces: their bytes.
+        vocabulary: how many tokens share the whole.
+    """
+    height = 70 + 26 * (len(ids) + 1)
+    left, right = side_by_side(1, 1)
+    with left:
+        title = f"Before: how far each score lies below the largest, {steps.largest:.2f}"
+        figure = bars(
+            ids,
+            pieces,
+            steps.shifted,
+            title=title,
+            key="softmax_before",
+            percent=False,
+            value_name="score − largest",
+            height=height,
+        )
+        chart(figure, key="softmax_before", alt=title)
+    with right:
+        rest = max(0.0, 1.0 - float(steps.probabilities.sum(dtype=np.float64)))
+        title = f"After: e to that, ÷ the sum over all {vocabulary:,} tokens"
+        figure = bars(
+            [*ids, -1],
+            [*pieces, b"others"],
+            [*steps.probabilities.tolist(), rest],
+            title=title,
+            key="softmax_after",
+            height=height,
+        )
+        chart(figure, key="softmax_after", alt=title)
+
+
+def softmax_words(steps: SoftmaxSteps, names: Sequence[str]) -> None:
+    """Say what a lead in score is worth, with the first two tokens."""
+    if len(names) < 2:
+        return
+    lead = float(steps.shifted[0] - steps.shifted[1])
+    st.markdown(
+        f"**Only the lead counts, and it counts as a power of e.** {markdown(names[0])} leads "
+        f"{markdown(names[1])} by {lead:.2f} points, so it is e^{lead:.2f} = "
+        f"**{np.exp(lead):,.3g} times** as probable. Every further point of lead is a factor "
+        f"of {np.e:.2f}, and no token ever gets exactly 0."
+    )
+
+
 def softmax_table(steps: SoftmaxSteps, names: Sequence[str]) -> None:
-    """Show the softmax in its steps, a row a token."""
+    """Show the softmax in its steps, one row per token."""
     st.dataframe(
         {
             "token": list(names),
@@ -180,17 +284,6 @@ def entropy_words(bits: float, choices: float, vocabulary: int) -> None:
     st.markdown(
         f"Entropy **{bits:.2f} bits**: as uncertain as a draw among **{choices:,.1f}** equally "
         f"likely tokens (effective number of choices), out of {vocabulary:,}."
-    )
-
-
-def no_answer_words(different: int, vocabulary: int) -> None:
-    """Say that the distribution is all the model produces."""
-    st.markdown(
-        f"**This distribution is all that the model produces.** There is no answer in it, no text "
-        f"and no decision: one vector gave {vocabulary:,} scores, once. The table draws from that "
-        f"same distribution with ten seeds and gets **{different}** different "
-        f"token{'' if different == 1 else 's'}. Which one you read is decided outside the model, "
-        "by the next stage (sampling) and a random number."
     )
 
 

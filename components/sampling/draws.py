@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from components.kit.bars import bars
-from components.kit.numbers import PERCENT_COLUMN, percent
+from components.kit.numbers import percent
 from components.kit.show import chart
 from components.kit.text import markdown
 
@@ -81,26 +81,4 @@ def same_seed(seed: int, u: float, name: str, others: Sequence[tuple[int, str]])
     st.markdown(
         f"Seed **{seed}** always gives u = {u:.4f}, and so **{markdown(name)}**. Other seeds: "
         f"{more}."
-    )
-
-
-def draws_table(
-    seeds: Sequence[int], u: Sequence[float], names: Sequence[str], shares: Sequence[float]
-) -> None:
-    """Show what several seeds draw from one and the same distribution."""
-    st.dataframe(
-        {
-            "seed": list(seeds),
-            "random number u": list(u),
-            "drawn token": list(names),
-            "its probability": [100 * share for share in shares],
-        },
-        hide_index=True,
-        width="stretch",
-        height="content",
-        key="same_state_draws",
-        column_config={
-            "random number u": st.column_config.NumberColumn(format="%.4f"),
-            "its probability": st.column_config.NumberColumn(format=PERCENT_COLUMN),
-        },
     )

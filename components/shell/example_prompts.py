@@ -85,3 +85,5 @@ PRESETS: tuple[Preset, ...] = (
 )
 
 DEFAULT_PROMPT = PRESETS[0].prompt
+CHAT_QUESTION = PRESETS[1]
+"""What other pages offer as an example of a chat."""

@@ -104,11 +104,16 @@ _SETTINGS = (
 )
 
 
-def sampling_controls() -> None:
+def sampling_controls(note: str = "") -> None:
     """Draw the sampling settings; `components.link.sampling.read_settings` reads them.
 
     On the sampling page they are drawn in the cards of the chain instead.
+
+    Args:
+        note: what they change on this page, if not what one expects.
     """
+    if note:
+        st.caption(note)
     for key in (
         keys.TEMPERATURE,
         keys.TOP_K,

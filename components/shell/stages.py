@@ -48,6 +48,8 @@ class Stage:
     """This prompt's own fact for the strip."""
     short: str = ""
     """The title in one or two words, for the strip; empty where the title is that short."""
+    settings_note: str = ""
+    """Where the page does not use the sampling settings: what they change here, for the sidebar."""
 
     @property
     def page(self) -> str:
@@ -60,6 +62,11 @@ class Stage:
         paths = {"overview": "", "generation": "generate"}
         return paths.get(self.key, self.key.replace("_", "-"))
 
+
+_BEFORE_SAMPLING = (
+    "These settings count from the sampling page on; here they change nothing but the number in "
+    "the strip."
+)
 
 STAGES: tuple[Stage, ...] = (
     Stage(
@@ -83,6 +90,7 @@ STAGES: tuple[Stage, ...] = (
         section="Prompt",
         icon=":material/content_cut:",
         chip=lambda facts: counted(facts.tokens, "token"),
+        settings_note=_BEFORE_SAMPLING,
     ),
     Stage(
         key="embedding",
@@ -96,6 +104,7 @@ STAGES: tuple[Stage, ...] = (
         icon=":material/grid_on:",
         chip=lambda facts: f"{facts.width:,} numbers each",
         short="Embedding",
+        settings_note=_BEFORE_SAMPLING,
     ),
     Stage(
         key="attention",
@@ -108,6 +117,7 @@ STAGES: tuple[Stage, ...] = (
         section="Model",
         icon=":material/visibility:",
         chip=lambda facts: f"{facts.layers} × {facts.heads} heads",
+        settings_note=_BEFORE_SAMPLING,
     ),
     Stage(
         key="feed_forward",
@@ -121,18 +131,23 @@ STAGES: tuple[Stage, ...] = (
         icon=":material/layers:",
         chip=lambda facts: f"{facts.ff_width:,} neurons",
         short="Feed-forward",
+        settings_note=_BEFORE_SAMPLING,
     ),
     Stage(
         key="lm_head",
         title="LM head",
         question="How does a vector become a score for every token?",
         answer=(
-            "The last token's vector is multiplied with one row per vocabulary entry; each product "
-            "is a score (logit), and softmax turns the scores into probabilities."
+            "The last token's vector is compared with one row for every token there is: each gives "
+            "a score (logit). Softmax turns the scores into percentages that add up to 100."
         ),
         section="Model",
         icon=":material/leaderboard:",
         chip=lambda facts: f"{facts.top_text} {percent(facts.top_probability)}",
+        settings_note=(
+            "These settings count from the sampling page on; here only “No answer inside” draws "
+            "with them."
+        ),
     ),
     Stage(
         key="sampling",

@@ -39,15 +39,18 @@ def selected() -> int:
     return chosen
 
 
-@st.fragment
 def top_scores() -> None:
-    """Draw the top tokens, the box that finds any other, and one score as a sum."""
-    view.look_up(tokenizer.encode, len(logits))
+    """Draw the top tokens and one score as a sum."""
     chosen = selected()
     terms = results.logit_terms(live.model.source, live.ids, chosen)
     rank = distribution.rank_of(logits, chosen)
-    view.one_score(terms, name_of(chosen), rank, float(probabilities[chosen]))
-    view.top_bars(best, [tokenizer.bytes_of(int(i)) for i in best.ids], chosen)
+    if rank > 1:
+        view.rank_words(terms, name_of(chosen), rank, float(probabilities[chosen]))
+    with st.container(key="picture"):
+        view.top_bars(best, [tokenizer.bytes_of(int(i)) for i in best.ids], chosen)
+    if rank == 1:
+        view.rank_words(terms, name_of(chosen), rank, float(probabilities[chosen]))
+    view.sum_words(terms, name_of(chosen))
 
 
 def everything() -> None:
@@ -55,14 +58,13 @@ def everything() -> None:
     mass = distribution.mass_by_rank(probabilities)
     half, most = (distribution.tokens_for_mass(mass, share) for share in (0.5, 0.9))
     choices = distribution.effective_choices(scores.entropy_bits)
-    view.entropy_words(scores.entropy_bits, choices, len(logits))
     left, right = side_by_side(1, 1)
     first = int(best.ids[0])
     marks = [(name_of(first), float(logits[first]))]
     if selected() != first:
         marks.append((name_of(selected()), float(logits[selected()])))
     title = f"{len(logits):,} scores; the best is {_lead():.1f} standard deviations above the mean"
-    with left:
+    with left, st.container(key="picture"):
         counts = distribution.histogram(logits)
         figure = view.logit_histogram(counts, marks, title=title, key="histogram")
         chart(figure, key="histogram", alt="How many tokens have which logit")
@@ -72,6 +74,7 @@ def everything() -> None:
             mass, title=title, key="mass", marks=[(most, float(mass[most - 1]))]
         )
         chart(figure, key="mass", alt="Probability that the likeliest tokens hold together")
+    view.entropy_words(scores.entropy_bits, choices, len(logits))
 
 
 def _lead() -> float:
@@ -79,23 +82,34 @@ def _lead() -> float:
 
 
 def softmax_view() -> None:
-    """Show the softmax in its four steps."""
+    """Show what the softmax makes of the scores, and its four steps below."""
+    ids = [int(i) for i in best.ids[:10]]
     steps = distribution.softmax_steps(logits, best.ids[:10])
-    view.softmax_table(steps, [name_of(int(i)) for i in best.ids[:10]])
+    names = [name_of(token_id) for token_id in ids]
+    with st.container(key="picture"):
+        view.softmax_bars(steps, ids, [tokenizer.bytes_of(i) for i in ids], len(logits))
+    view.softmax_words(steps, names)
     view.why_subtract(steps)
+    with st.expander("The numbers, step by step"):
+        view.softmax_table(steps, names)
 
 
 def visual() -> None:
     """Draw the chosen view."""
-    chosen = widgets.choice("View", VIEWS, key=keys.LM_HEAD_PART, label_visibility="collapsed")
+    with st.container(horizontal=True, key="lm_head_controls"):
+        chosen = widgets.choice("View", VIEWS, key=keys.LM_HEAD_PART, label_visibility="collapsed")
+        if chosen == VIEWS[0]:
+            view.look_up(tokenizer.encode, probabilities, name_of)
+        elif chosen == VIEWS[3]:
+            second = views.second_prompt(live)
     if chosen == VIEWS[1]:
         everything()
     elif chosen == VIEWS[2]:
         softmax_view()
     elif chosen == VIEWS[3]:
-        views.two_prompts(live, logits, name_of)
+        views.two_prompts(live, second, logits, name_of)
     elif chosen == VIEWS[4]:
-        views.no_answer(live, logits, probabilities, name_of)
+        views.no_answer(live, logits, name_of)
     else:
         top_scores()
 
@@ -123,7 +137,7 @@ def tasks() -> list[Task]:
             f"Now it is {distribution.effective_choices(scores.entropy_bits):,.1f}.",
         ),
         Task(
-            "Look up a token that the model puts below rank 40,000.",
+            "Find a word that fits so badly that 40,000 tokens come before it.",
             rank > 40_000,
             f"{markdown(name_of(chosen))} is number {rank:,}.",
         ),

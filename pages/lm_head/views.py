@@ -1,54 +1,130 @@
-"""Further parts of the LM head's page: two prompts side by side, and draws from one vector."""
+"""Further parts of the LM head's page: two prompts side by side, and ten texts of one vector."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from components.kit.layout import FULL
+from components.kit.numbers import percent
 from components.kit.show import chart
 from components.kit.text import markdown
+from components.kit.written import WrittenText, written_texts
 from components.link import keys, widgets
-from components.lm_head import compare
-from components.lm_head import scores as view
-from components.sampling.draws import draws_table
+from components.link.changes import change
+from components.lm_head import compare, ten_texts
+from components.shell.example_prompts import CHAT_QUESTION
 from engine.basics import distribution
-from engine.sampling.chain import draw
-from pages.frame import results
+from engine.sampling.chain import final_probabilities
+from pages.frame import job, results
+from pages.frame.kept import keep, kept
 
 if TYPE_CHECKING:
     from engine.basics.arrays import Array
+    from engine.guardrails.batch import RowStep
     from pages.frame.live import Live
 
 Names = Callable[[int], str]
 RANKS = 10
+SHIFTED = 8
+"""Likeliest tokens of either prompt whose probability is followed to the other."""
+SEEDS, TOKENS = 10, 12
+TEXTS, TEXTS_KEPT = "ten_texts", 8
 
 
-@st.fragment
-def two_prompts(live: Live, logits: Array, name_of: Names) -> None:
+def second_prompt(live: Live) -> str:
+    """Draw the box of the second prompt."""
+    return widgets.text(
+        "Second prompt",
+        compare.second_prompt(live.request.prompt),
+        key=keys.SECOND_PROMPT,
+        label_visibility="collapsed",
+        placeholder="A second prompt",
+        width=330,
+    )
+
+
+def two_prompts(live: Live, second: str, logits: Array, name_of: Names) -> None:
     """Compare this prompt's distribution with a second one's."""
-    second = widgets.text("Second prompt", "The capital of France is", key=keys.SECOND_PROMPT)
     _, other, problem = results.other_prompt(live.model.source, second)
     if other is None:
         st.warning(markdown(problem))
         return
-    tops = [distribution.top(values, RANKS) for values in (logits, other)]
-    compare.side_by_side((live.request.prompt, second), tops, live.model.tokenizer.bytes_of)
-    ids = dict.fromkeys(int(i) for best in tops for i in best.ids)
-    ranks = [(i, distribution.rank_of(logits, i), distribution.rank_of(other, i)) for i in ids]
-    figure = compare.rank_arrows(ranks, name_of, RANKS)
-    chart(figure, key="ranks", alt="How the ranks of the likeliest tokens change")
+    with st.container(key="picture"):
+        tops = [distribution.top(values, RANKS) for values in (logits, other)]
+        compare.side_by_side((live.request.prompt, second), tops, live.model.tokenizer.bytes_of)
+    shares = [distribution.softmax(values) for values in (logits, other)]
+    ids = dict.fromkeys(int(i) for best in tops for i in best.ids[:SHIFTED])
+    shifts = [(i, float(shares[0][i]), float(shares[1][i])) for i in ids]
+    figure = compare.shift_figure(shifts, name_of)
+    alt = "How probable the likeliest tokens are after either prompt"
+    chart(figure, key="shifts", alt=alt, room=FULL)
     forward, backward = distribution.kl_bits(logits, other), distribution.kl_bits(other, logits)
-    bits = [results.bits(values) for values in (logits, other)]
-    compare.divergence_words(forward, backward, bits)
+    compare.divergence_words(
+        forward, backward, [results.bits(values) for values in (logits, other)]
+    )
 
 
-def no_answer(live: Live, logits: Array, probabilities: Array, name_of: Names) -> None:
-    """Show that the model gives scores only: the same vector, drawn from with other seeds."""
-    seeds = range(live.seed, live.seed + 10)
+def no_answer(live: Live, logits: Array, name_of: Names) -> None:
+    """Let ten seeds write from one and the same vector: the model gives scores and no answer."""
+    seeds = range(live.seed, live.seed + SEEDS)
+    shares = final_probabilities(logits, live.settings, live.ids, prompt_tokens=len(live.ids))
     numbers = [results.uniforms(seed, 1)[0] for seed in seeds]
-    drawn = [draw(probabilities, number) for number in numbers]
-    view.no_answer_words(len(set(drawn)), len(logits))
-    shares = [float(probabilities[i]) for i in drawn]
-    draws_table(seeds, numbers, [name_of(i) for i in drawn], shares)
+    request = (live.model.source, live.ids, live.settings, live.seed)
+    texts: list[list[RowStep]] | None = kept(TEXTS, request)
+    with st.container(key="picture"):
+        title, place = st.empty(), st.empty()
+
+    def show(written: list[list[RowStep]]) -> None:
+        rows = [
+            WrittenText(
+                f"seed {seed} · u = {u:.3f}"
+                + (f" · {percent(float(shares[steps[0].id]))}" if steps else ""),
+                [(step.id, step.data) for step in steps],
+                _end(steps, name_of),
+            )
+            for seed, u, steps in zip(seeds, numbers, written, strict=True)
+        ]
+        place.html(written_texts(rows))
+
+    if texts is None:
+        title.markdown(f"**{SEEDS} seeds are writing {TOKENS} tokens each …**")
+        texts = [[] for _ in seeds]
+        show(texts)
+        job.follow(_written_further(live, seeds, texts), show)
+        keep(TEXTS, request, texts, most=TEXTS_KEPT)
+    title.markdown(ten_texts.title([tuple(step.id for step in steps) for steps in texts]))
+    show(texts)
+    ten_texts.words(len(logits), live.settings, live.seed)
+    if not (live.request.chat and live.request.prompt == CHAT_QUESTION.prompt):
+        st.button(
+            f"Ask a chat question instead: “{CHAT_QUESTION.prompt}”",
+            key="ten_of_a_chat",
+            icon=":material/forum:",
+            on_click=change,
+            args=(
+                f"{CHAT_QUESTION.name}: ten seeds, and not all of them answer.",
+                {keys.PROMPT: CHAT_QUESTION.prompt, keys.CHAT: True},
+            ),
+        )
+
+
+def _written_further(
+    live: Live, seeds: range, texts: list[list[RowStep]]
+) -> Iterator[list[list[RowStep]]]:
+    """Yield the texts again after every step, each with one token more."""
+    from engine.guardrails.batch import write_rows
+
+    for steps in write_rows(
+        live.model, live.ids, live.settings, seeds=list(seeds), max_new_tokens=TOKENS
+    ):
+        for row, step in zip(texts, steps, strict=True):
+            row.extend([step] if step is not None else [])
+        yield texts
+
+
+def _end(steps: list[RowStep], name_of: Names) -> str:
+    """Return the end token's name if one ended the text."""
+    return name_of(steps[-1].id) if steps and steps[-1].last and not steps[-1].data else ""

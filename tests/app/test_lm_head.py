@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from components.shell.example_prompts import CHAT_QUESTION
+from tests.app.conftest import kept
+from tests.app.hands import html_of, prompt_of, set_prompt
 from tests.app.test_frame import texts
 
 VIEWS = ("Top 20", "All scores", "Softmax", "Two prompts", "No answer inside")
@@ -47,6 +50,67 @@ def test_the_same_prompt_twice_has_no_divergence(open_app):
     at = open_app("lm_head", scores="Two prompts", prompt="The cat")
     at.text_input(key="second_prompt").set_value("The cat").run()
     assert texts(at).count("**0.00 bits**") == 2
+
+
+def test_the_second_prompt_never_is_the_first_until_somebody_types_it(open_app):
+    at = open_app("lm_head", scores="Two prompts")
+    for prompt in ("The capital of France is", "Paris is the capital of", "A cat"):
+        set_prompt(at, prompt)
+        assert not at.exception
+        assert at.text_input(key="second_prompt").value not in ("", prompt)
+
+
+def test_a_word_typed_without_its_space_is_offered_with_it(open_app):
+    # In the tiny vocabulary " cat" is one token, and "cat" begins with another.
+    at = open_app("lm_head", prompt="The")
+    for word in ("cat", "the", "dog", "sat"):
+        at.text_input(key="lm_head_look_up").set_value(word).run()
+        if any(button.key == "with_space" for button in at.button):
+            break
+    else:
+        pytest.fail("no word of the tiny vocabulary is likelier after a space")
+    at.button(key="with_space").click().run()
+    assert at.text_input(key="lm_head_look_up").value == f" {word}"
+    assert f"·{word}" in texts(at).replace("\\", "")
+    assert not any(button.key == "with_space" for button in at.button)
+
+
+def test_ten_seeds_write_and_each_draws_its_first_token_as_everywhere(open_app):
+    at = open_app(
+        "lm_head", scores="No answer inside", prompt="The cat", temperature="1", top_p="1"
+    )
+    written = kept(at, "ten_texts")
+    assert len(written) == 10
+    assert all(len(steps) == 12 or steps[-1].last for steps in written)
+    assert "seed 0 · u = 0." in html_of(at)
+    assert "10 seeds" in texts(at)
+    again = open_app(
+        "lm_head", scores="No answer inside", prompt="The cat", temperature="1", top_p="1", seed="3"
+    )
+    one = [[step.id for step in steps] for steps in written]
+    other = [[step.id for step in steps] for steps in kept(again, "ten_texts")]
+    assert one[3:] == other[:7]
+
+
+def test_at_temperature_0_ten_seeds_write_one_text(open_app):
+    at = open_app("lm_head", scores="No answer inside", temperature="0")
+    assert "10 seeds, one text" in texts(at)
+
+
+def test_a_chat_question_can_be_asked_and_taken_back(open_app):
+    at = open_app("lm_head", scores="No answer inside", prompt="The cat")
+    at.button(key="ten_of_a_chat").click().run()
+    assert not at.exception
+    assert prompt_of(at) == CHAT_QUESTION.prompt
+    assert at.session_state["chat"]
+    at.button(key="undo_change").click().run()
+    assert prompt_of(at) == "The cat"
+
+
+def test_the_sidebar_says_where_its_settings_change_nothing(open_app):
+    for key in ("tokenizer", "embedding", "attention", "feed_forward", "lm_head"):
+        assert "count from the sampling page on" in texts(open_app(key)), key
+    assert "count from the sampling page on" not in texts(open_app("generation"))
 
 
 @pytest.mark.parametrize(("view", "words"), [("In depth", "Shapes"), ("Try this", "Find a prompt")])

@@ -194,7 +194,8 @@ def test_a_and_b_write_from_the_same_seed(open_app):
 
 
 def test_in_depth_and_what_to_try(open_app):
-    at = open_app("sampling", temperature="0.05", top_p="1")
+    prompt = "Why is the sky blue?"  # after which this random model is sure enough
+    at = open_app("sampling", prompt=prompt, temperature="0.05", top_p="1")
     at.session_state["view"] = "In depth"
     at.run()
     assert "The order matters" in texts(at)

@@ -19,7 +19,8 @@ def test_a_clicked_bar_is_spelled_out(page_at):
 
 def test_a_token_is_found_and_every_view_is_drawn(page_at):
     page = page_at("/lm-head", params=PROMPT, viewport=(1024, 768))
-    type_text(page, "lm_head_look_up", " London")
+    type_text(page, "lm_head_look_up", "London")
+    page.get_by_role("button", name="Did you mean").click()
     page.get_by_text("is number 3 with the logit").wait_for()
     choose(page, "scores", "All scores")
     ticks = page.locator(".st-key-mass .ytick text")
@@ -28,4 +29,4 @@ def test_a_token_is_found_and_every_view_is_drawn(page_at):
     choose(page, "scores", "Two prompts")
     page.locator(".js-plotly-plot").first.wait_for()
     choose(page, "scores", "No answer inside")
-    page.get_by_text("all that the model produces").wait_for()
+    page.get_by_text("10 different texts").wait_for()

@@ -1,12 +1,13 @@
 """Figures and words of the LM head's and the sampling page: what is drawn and how much is sent."""
 
+import html
 import json
 
 import numpy as np
 import pytest
 
 from components.kit.figure import payload
-from components.lm_head.compare import rank_arrows
+from components.lm_head.compare import shift_figure
 from components.lm_head.scores import found, logit_histogram, mass_curve
 from components.sampling.beam import places, tree_figure
 from components.sampling.sweeps import nucleus_figure, temperature_figure
@@ -30,7 +31,7 @@ def test_figures_stay_small_and_names_are_literal():
         mass_curve(mass, title=MARKUP, key="b", marks=[(10, 0.5)]),
         temperature_figure(sweep, [MARKUP] * 5, title=MARKUP, key="c", at=1.0),
         nucleus_figure(masses, sizes, k=50, title=MARKUP, key="d"),
-        rank_arrows([(1, 1, 5), (2, 30, 1), (3, 2, 2)], lambda token_id: MARKUP, 10),
+        shift_figure([(1, 0.5, 0.1), (2, 0.0, 0.3), (3, 0.2, 0.2)], lambda token_id: MARKUP),
         tree_figure(TREE, lambda token_id: MARKUP),
     ]
     for figure in figures:
@@ -102,3 +103,13 @@ def test_a_token_is_found_by_text_and_by_id(wanted, words):
         assert token_id is None
     else:
         assert token_id == tokenizer.encode(wanted)[0].id
+
+
+def test_every_token_has_a_dot_after_either_prompt_and_the_title_names_the_farthest():
+    figure = shift_figure([(1, 0.77, 0.001), (2, 0.05, 0.17), (3, 0.0, 0.02)], lambda i: f"t{i}")
+    assert html.unescape(figure.layout.title.text).startswith("t1 goes from 77 % to 0.1 %")
+    dots = [trace for trace in figure.data if trace.mode == "markers"]
+    assert len(dots) == 6
+    assert sum(trace.showlegend for trace in dots) == 2
+    assert all(low >= -7 for trace in dots for low in trace.x)
+    assert list(figure.layout.yaxis.ticktext) == ["t1", "t2", "t3"]
