@@ -46,7 +46,7 @@ def top_scores() -> None:
     rank = distribution.rank_of(logits, chosen)
     if rank > 1:
         view.rank_words(terms, name_of(chosen), rank, float(probabilities[chosen]))
-    with st.container(key="picture"):
+    with st.container(key="main_picture"):
         view.top_bars(best, [tokenizer.bytes_of(int(i)) for i in best.ids], chosen)
     if rank == 1:
         view.rank_words(terms, name_of(chosen), rank, float(probabilities[chosen]))
@@ -64,7 +64,7 @@ def everything() -> None:
     if selected() != first:
         marks.append((name_of(selected()), float(logits[selected()])))
     title = f"{len(logits):,} scores; the best is {_lead():.1f} standard deviations above the mean"
-    with left, st.container(key="picture"):
+    with left, st.container(key="main_picture"):
         counts = distribution.histogram(logits)
         figure = view.logit_histogram(counts, marks, title=title, key="histogram")
         chart(figure, key="histogram", alt="How many tokens have which logit")
@@ -86,7 +86,7 @@ def softmax_view() -> None:
     ids = [int(i) for i in best.ids[:10]]
     steps = distribution.softmax_steps(logits, best.ids[:10])
     names = [name_of(token_id) for token_id in ids]
-    with st.container(key="picture"):
+    with st.container(key="main_picture"):
         view.softmax_bars(steps, ids, [tokenizer.bytes_of(i) for i in ids], len(logits))
     view.softmax_words(steps, names)
     view.why_subtract(steps)

@@ -52,7 +52,7 @@ def two_prompts(live: Live, second: str, logits: Array, name_of: Names) -> None:
     if other is None:
         st.warning(markdown(problem))
         return
-    with st.container(key="picture"):
+    with st.container(key="main_picture"):
         tops = [distribution.top(values, RANKS) for values in (logits, other)]
         compare.side_by_side((live.request.prompt, second), tops, live.model.tokenizer.bytes_of)
     shares = [distribution.softmax(values) for values in (logits, other)]
@@ -74,7 +74,7 @@ def no_answer(live: Live, logits: Array, name_of: Names) -> None:
     numbers = [results.uniforms(seed, 1)[0] for seed in seeds]
     request = (live.model.source, live.ids, live.settings, live.seed)
     texts: list[list[RowStep]] | None = kept(TEXTS, request)
-    with st.container(key="picture"):
+    with st.container(key="main_picture"):
         title, place = st.empty(), st.empty()
 
     def show(written: list[list[RowStep]]) -> None:
