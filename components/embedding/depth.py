@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.kit.arrays import Array
 from components.kit.layout import formulas
-from components.kit.model_words import pair_latex, pair_words
+from components.kit.model_words import VOCABULARIES, pair_latex, pair_words
 from components.kit.numbers import percent
 from components.kit.tasks import Task
 from components.link import keys
@@ -105,14 +105,15 @@ def show_limits() -> None:
     """Write what large models do differently and what the view leaves out."""
     st.markdown("#### What large models do differently")
     st.markdown(
-        "- Vectors of 4,096 to 16,384 numbers, vocabularies of 32,000 to 256,000 rows, and usually "
-        "two tables (not tied).\n"
+        f"- Vectors of 4,096 to 16,384 numbers and vocabularies of {VOCABULARIES} rows. The "
+        "largest usually have two tables (not tied); small models and all Gemmas use one twice.\n"
         "- RoPE with a larger base (500,000 or 1,000,000) or slowed-down speeds, to read 100,000 "
         "tokens and more; some turn only a part of each head, some leave it out in some layers."
     )
     st.markdown("#### What this view does not show")
     st.markdown(
-        "- A row is where a meaning starts. What a word means *here* comes later, in the blocks.\n"
+        "- A row is the same in every text. What the word means in *this* text is added later, by "
+        "the layers.\n"
         "- Rows that lie near each other were used alike in training; that is not the same as "
         "meaning the same.\n"
         "- A single number of a row has no meaning that anyone has written down."
@@ -155,7 +156,7 @@ def tasks(
         found.append(
             Task(
                 "Choose **a pair that can tell far from very far**: one that needs more than 1,000 "
-                "tokens for one turn. (RoPE)",
+                "tokens for one turn. (Position)",
                 wavelength > 1000,
                 f"Pair {pair}: {wavelength:,.1f} tokens for one turn.",
             )

@@ -17,7 +17,7 @@ const description = (token, index, data) => {
     `id ${token.i}`,
     `in the vocabulary: ${token.p}`,
     `bytes: ${token.b || "none"}`,
-    end > start ? `characters ${start} to ${end - 1}` : "covers no character of its own",
+    end > start ? `characters ${start + 1} to ${end}` : "covers no character of its own",
   ]
   if (token.w) lines.push(`with its neighbours: ${token.w}`)
   if (token.v !== undefined) lines.push(`${data.value_label}: ${token.y}`)

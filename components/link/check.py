@@ -56,7 +56,22 @@ def unread(key: str) -> str | None:
     return value
 
 
-def put_right(key: str, value: int | float | None) -> None:
+def renamed(key: str, names: Mapping[str, str]) -> None:
+    """Give a value of the link its present name, before its widget is drawn; then run again.
+
+    Args:
+        key: of the parameter.
+        names: the present name of each value that links from before have.
+    """
+    kept: dict[str, str] = st.session_state.get(_UNREAD, {})
+    present = names.get(kept.get(key, ""))
+    if present is not None:
+        kept[key] = present
+        put_right(key, present)
+        st.rerun()
+
+
+def put_right(key: str, value: int | float | str | None) -> None:
     """Write a value into the address in place of a wrong one; None takes it out."""
     if value is None:
         del st.query_params[key]

@@ -47,6 +47,7 @@ SHOW_GUARDS = "show_guards"
 
 TOKENIZER_PART = "look"
 EXPERIMENT = "experiment"
+OWN_WORD = "own_word"
 
 EMBEDDING_PART = "vectors"
 ORDER_FIRST = "order_first"
@@ -168,6 +169,7 @@ LONGEST: Mapping[str, int] = {
     EDITS: 2_000,
     LOGIT_BIAS: 8_000,
     ORDER: 200,
+    OWN_WORD: 40,
     ORDER_FIRST: 200,
     ORDER_SECOND: 200,
     ANSWER_TYPED: 40,

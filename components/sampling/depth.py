@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from components.kit.model_words import VOCABULARIES
 from components.kit.numbers import percent
 from components.kit.text import markdown
 from engine.basics.distribution import largest
@@ -96,5 +97,5 @@ def _what_products_do() -> None:
         "- the APIs of large chat products: temperature 1 and top-p 1 when nothing is given, "
         "presence and frequency penalty 0; few offer top-k, and some models refuse these "
         "settings altogether.\n\n"
-        "Large models have 32,000 to 256,000 tokens to choose from; the steps are the same."
+        f"Large models have {VOCABULARIES} tokens to choose from; the steps are the same."
     )

@@ -28,7 +28,7 @@ class Totals:
 
     @property
     def characters_a_token(self) -> float:
-        """Characters for one token, on average; 0 without tokens."""
+        """Characters per token, on average; 0 without tokens."""
         return self.characters / self.tokens if self.tokens else 0.0
 
 
@@ -42,14 +42,17 @@ def totals(text: str, tokens: Sequence[Token]) -> Totals:
     )
 
 
-def show_totals(counted: Totals) -> None:
-    """Draw the four counts in one row."""
-    with st.container(horizontal=True, key="totals"):
-        st.metric("Characters", f"{counted.characters:,}")
-        st.metric("Bytes", f"{counted.bytes:,}")
-        st.metric("Tokens", f"{counted.tokens:,}")
-        st.metric("Different tokens", f"{counted.distinct:,}")
-        st.metric("Characters a token", f"{counted.characters_a_token:.2f}")
+def headline(found: Totals) -> str:
+    """Say what became of the text: “27 characters became 6 tokens”."""
+    return f"{counted(found.characters, 'character')} became {counted(found.tokens, 'token')}"
+
+
+def show_totals(found: Totals) -> None:
+    """Write the counts that the headline does not have."""
+    st.caption(
+        f"{counted(found.bytes, 'byte')} in UTF-8, {counted(found.distinct, 'different token')}, "
+        f"{found.characters_a_token:.2f} characters per token."
+    )
 
 
 def sharing(tokens: Sequence[Token], index: int) -> tuple[int, int]:
@@ -93,34 +96,32 @@ def coverage(tokens: Sequence[Token], index: int) -> str:
 
 
 def show_token(tokens: Sequence[Token], index: int) -> None:
-    """Draw the card of one token: id, vocabulary form, bytes, span, coverage."""
+    """Write what one token is: id, vocabulary form, bytes, span, coverage."""
     token = tokens[index]
     times = sum(other.id == token.id for other in tokens)
-    span = (
-        "none"
-        if token.start == token.end
-        else f"{token.start:,}"
-        if token.end - token.start == 1
-        else f"{token.start:,} to {token.end - 1:,}"
-    )
     rows = [
-        ("id", f"**{token.id:,}**"),
-        ("text", markdown(visible(token.data)) or "none"),
-        ("in the vocabulary", markdown(visible(token.piece))),
-        ("bytes", token.data.hex(" ").upper() or "none"),
-        ("characters", span),
+        f"id **{token.id:,}**",
+        f"in the vocabulary **{markdown(visible(token.piece))}**",
+        f"bytes {token.data.hex(' ').upper() or 'none'}",
+        _span(token),
     ]
-    with st.container(border=True, key="token_card"):
-        st.markdown(f"**Token {index:,} of {len(tokens):,}, counted from 0**")
-        st.markdown("\n".join(f"- {name}: {value}" for name, value in rows))
-        st.markdown(coverage(tokens, index))
-        notes = [note] if (note := _cluster_note(tokens, index)) else []
-        if token.special:
-            notes.append("A control token: it has an id of its own and no letters to the model.")
-        if times > 1:
-            notes.append(f"It stands {times:,} times in this text: the same id and colour each.")
-        if notes:
-            st.caption(" ".join(notes))
+    st.markdown("  \n".join(rows))
+    notes = [coverage(tokens, index)]
+    if note := _cluster_note(tokens, index):
+        notes.append(note)
+    if token.special:
+        notes.append("A control token: it has an id of its own and stands for no text.")
+    if times > 1:
+        notes.append(f"This token comes {times:,} times in the text: same number, same colour.")
+    st.markdown(" ".join(notes))
+
+
+def _span(token: Token) -> str:
+    """Say which characters of the text the token covers, counted from 1."""
+    first, last = token.start + 1, token.end
+    if last < first:
+        return "no character of the text"
+    return f"character {first:,}" if first == last else f"characters {first:,} to {last:,}"
 
 
 def _cluster_note(tokens: Sequence[Token], index: int) -> str:

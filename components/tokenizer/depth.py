@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.kit.layout import formulas
+from components.kit.model_words import VOCABULARIES
 from components.kit.tasks import Task
 from components.kit.text import counted
 from components.tokenizer.card import Totals, groups
@@ -43,10 +44,11 @@ def show(totals: Totals, vocabulary: int, missing: int, digits: int) -> None:
     st.latex(r"(a, b)^* = \arg\min_{(a,b)\ \text{neighbours}} \mathrm{rank}(a, b)")
     st.markdown("#### This prompt, as numbers")
     st.markdown(
-        f"- {totals.bytes:,} bytes are {8 * totals.bytes:,} bits. {totals.tokens:,} tokens of "
-        f"log₂ {vocabulary:,} = {bits:.1f} bits each are {totals.tokens * bits:,.0f} bits.\n"
-        f"- Shapes: text of {totals.characters:,} characters → ids [T] = [{totals.tokens:,}] → "
-        f"vectors [T, D] on the next page.\n"
+        f"- {counted(totals.bytes, 'byte')}: {8 * totals.bytes:,} bits. "
+        f"{counted(totals.tokens, 'token')} of log₂ {vocabulary:,} = {bits:.1f} bits each: "
+        f"{totals.tokens * bits:,.0f} bits.\n"
+        f"- Shapes: text of {counted(totals.characters, 'character')} → ids [T] = "
+        f"[{totals.tokens:,}] → vectors [T, D] on the next page.\n"
         f"- The cost of a pass grows with T: fewer tokens for the same text mean less work and more"
         " text in the same context."
     )
@@ -57,12 +59,13 @@ def show(totals: Totals, vocabulary: int, missing: int, digits: int) -> None:
 def _differences(digits: int) -> None:
     st.markdown("#### What large models do differently")
     st.markdown(
-        "- Vocabularies hold 32,000 to 256,000 tokens; a larger one gives shorter sequences and a "
-        "larger first and last matrix.\n"
-        f"- Some take each digit alone, others in groups of up to three: this one takes {digits} "
-        f"token{'' if digits == 1 else 's'} for 123.\n"
-        "- Some (SentencePiece, unigram) start from characters instead of bytes and choose the "
-        "most probable cut instead of merging by rank.\n"
+        f"- Vocabularies hold {VOCABULARIES} tokens; a larger one gives shorter sequences "
+        "and a larger first and last matrix.\n"
+        f"- Some take each digit alone, others in groups of up to three: this one takes "
+        f"{counted(digits, 'token')} for 123.\n"
+        "- Those of Llama 2 and Mistral 7B start from characters (bytes only where a character is "
+        "missing) and merge as well. Only the Unigram method (T5) chooses the most probable cut "
+        "instead.\n"
         "- All of them are trained once, on a sample of text, before the model; then they stay."
     )
 
@@ -107,6 +110,6 @@ def tasks(totals: Totals, tokens: Sequence[Token]) -> list[Task]:
             "Write at least 12 characters for which the model needs **a token for every 1.2 "
             "characters or fewer**. What do such texts have in common?",
             totals.characters >= 12 and 0 < ratio <= 1.2,
-            f"{totals.characters:,} characters, {ratio:.2f} a token.",
+            f"{counted(totals.characters, 'character')}, {ratio:.2f} per token.",
         ),
     ]

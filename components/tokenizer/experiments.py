@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.kit.text import counted, markdown, visible
-from components.link import keys
-from components.tokenizer.others import Cutting, character_row, token_row
+from components.link import keys, widgets
+from components.link.changes import change
+from components.tokenizer.others import Cutting, ahead, character_row, token_row
 from components.tokenizer.piece_table import piece_table
+from components.tokenizer.signs import legend
 
 if TYPE_CHECKING:
     from engine.tokenizer.tokenizer import Token
@@ -27,6 +29,7 @@ class Experiment:
     key: str
     title: str
     texts: tuple[str, ...]
+    """Empty where the user types one."""
     compare: bool
     """Whether the other vocabularies are shown too."""
     lesson: Callable[[Cuts], str]
@@ -41,26 +44,63 @@ def experiment(key: str) -> Experiment:
 def show(chosen: Experiment, cuts: Cuts) -> None:
     """Draw one experiment."""
     st.markdown(chosen.lesson(cuts))
+    drawn: list[str] = []
     for number, (text, cuttings) in enumerate(cuts):
-        rows = [character_row(text)]
+        front = ahead(cuttings)
+        rows = [character_row(text, front=front)]
         for cutting in cuttings:
             count = len(cutting.tokens)
             note = counted(count, "token")
             if len(cuttings) == 1 and count <= 6:
-                note += f", ids {' '.join(str(token.id) for token in cutting.tokens)}"
-            rows.append(token_row(cutting.name, cutting.tokens, last=len(text), note=note))
-        piece_table(rows, len(text), key=f"experiment_{chosen.key}_{number}", label=visible(text))
-    st.button(
-        f"Use {markdown(visible(chosen.texts[0]))} as the prompt",
-        key="use_experiment",
-        on_click=_use,
-        args=(chosen.texts[0],),
-    )
+                ids = " ".join(str(token.id) for token in cutting.tokens)
+                note += f", {'id' if count == 1 else 'ids'} {ids}"
+            row = token_row(cutting.name, cutting.tokens, last=len(text), note=note, front=front)
+            rows.append(row)
+        columns, name = front + len(text), visible(text)
+        piece_table(rows, columns, key=f"experiment_{chosen.key}_{number}", label=name)
+        drawn += [cell.text for row in rows for cell in row.cells]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        first = cuts[0][0]
+        st.button(
+            f"Use {markdown(visible(first))} as the prompt",
+            key="use_experiment",
+            on_click=_use,
+            args=(first,),
+        )
+        st.caption(legend(drawn))
+
+
+def own_texts() -> tuple[str, ...]:
+    """Draw the box for a word of one's own; return it alone, inside a sentence, in small letters.
+
+    Without a word there is nothing to cut.
+    """
+    word = widgets.text("A name or any word", OWN_WORD, key=keys.OWN_WORD, width=300).strip()
+    if not word:
+        return ()
+    return tuple(dict.fromkeys((word, f" {word}", word.lower())))
 
 
 def _use(text: str) -> None:
-    st.session_state[keys.PROMPT] = text
-    st.session_state[keys.CHAT] = False
+    change(
+        f"{visible(text)} is now the prompt, as plain text.",
+        {keys.PROMPT: text, keys.CHAT: False},
+    )
+
+
+def _name(cuts: Cuts) -> str:
+    said = [
+        f"{counted(len(tokens), 'token')} {where} ({_pieces(tokens)})"
+        for tokens, where in zip(
+            _own(cuts),
+            ("at the start of a text", "inside a sentence", "in small letters"),
+            strict=False,
+        )
+    ]
+    return (
+        f"**{markdown(visible(cuts[0][0]))} is {'; '.join(said)}.** A name that stood often in the "
+        "text from which the vocabulary was made is one piece; a rarer one falls apart."
+    )
 
 
 def _own(cuts: Cuts) -> list[Sequence[Token]]:
@@ -80,8 +120,9 @@ def _others(cuts: Cuts) -> str:
 def _year(cuts: Cuts) -> str:
     tokens = _own(cuts)[0]
     return (
-        f"**A year is {len(tokens)} tokens here** ({_pieces(tokens)}); {_others(cuts)}. Whether "
-        "digits come alone or in groups was decided before training, by the rule that splits text."
+        f"**A year is {counted(len(tokens), 'token')} here** ({_pieces(tokens)}); {_others(cuts)}. "
+        "Whether digits come alone or in groups was decided before training, by the rule "
+        "that splits text."
     )
 
 
@@ -126,8 +167,8 @@ def _sum(cuts: Cuts) -> str:
 
 def _languages(cuts: Cuts) -> str:
     lines = [
-        f"- {markdown(text)} {len(tokens)} tokens for {len(text)} characters: "
-        f"**{len(tokens) / len(text):.2f} tokens a character**"
+        f"- {markdown(text)} {counted(len(tokens), 'token')} for {len(text)} characters: "
+        f"**{len(tokens) / len(text):.2f} tokens per character**"
         for (text, _), tokens in zip(cuts, _own(cuts), strict=True)
     ]
     return (
@@ -146,11 +187,15 @@ def _blank(cuts: Cuts) -> str:
     )
 
 
+OWN_WORD = "Siddharth"
+"""What stands in the box for a word of one's own at first."""
+
 EXPERIMENTS: tuple[Experiment, ...] = (
+    Experiment("letters", "r in strawberry", ("strawberry", " strawberry"), False, _letters),
+    Experiment("own", "Your own name", (), False, _name),
     Experiment("year", "2024", ("2024",), True, _year),
     Experiment("space", "A space in front", ("unbelievable", " unbelievable"), False, _space),
-    Experiment("capital", "The, the, · the", ("The", "the", " The", " the"), False, _capital),
-    Experiment("letters", "r in strawberry", ("strawberry", " strawberry"), False, _letters),
+    Experiment("capital", "The, the, ·the", ("The", "the", " The", " the"), False, _capital),
     Experiment("sum", "Arithmetic", ("12345 + 678 = 13023",), True, _sum),
     Experiment(
         "languages",
@@ -166,3 +211,5 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     ),
     Experiment("blank", "Space before digits", ("in 2024", " 2024", "in  2024"), False, _blank),
 )
+RENAMED = {"The, the, · the": "The, the, ·the"}
+"""Titles that links from before have, with the present ones."""

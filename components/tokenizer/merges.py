@@ -14,65 +14,59 @@ from components.tokenizer.piece_table import COLUMNS, Cell, Row, piece_table
 if TYPE_CHECKING:
     from engine.tokenizer.bpe import MergeSteps
 
-LINES = 10
-"""The most steps that are drawn at once: the last ones."""
-PRE_TOKEN = "pre_token"
+LINES = 60
+"""The most steps that are drawn at once; of more the last ones, and how many are left out is said.
+"""
 STEP = "merge_step"
+"""Beginning of the slider's key; each pre-token has its own, which starts at the last step."""
 
 Piece = Callable[[str], tuple[bytes, int | None]]
 """Raw vocabulary form -> its bytes and its id."""
 
 
-def choose_word(
-    words: Sequence[MergeSteps], chosen: int, text: str, on_choose: Callable[[int], None]
-) -> None:
-    """Draw the pre-tokens as a list to choose from.
+@st.fragment
+def show_steps(word: MergeSteps, piece: Piece, *, name: str, number: int) -> None:
+    """Draw the steps of one pre-token up to the one that the slider stands at.
 
     Args:
-        words: all pre-tokens of the text.
-        chosen: the number of the one that is shown.
-        text: the whole text.
-        on_choose: called with the number of another one.
+        word: the pre-token.
+        piece: gives bytes and id of a raw form.
+        name: its text.
+        number: which pre-token of the text it is; each starts with all of its merges.
     """
-    near = range(max(0, chosen - 100), min(len(words), chosen + 100))
-    st.session_state[PRE_TOKEN] = chosen
-
-    def name(number: int) -> str:
-        word = words[number]
-        pieces = len(word.pieces)
-        signs = visible(text[word.start : word.end], limit=40)
-        return f"{number}: {signs} ({counted(pieces, 'token')})"
-
-    st.selectbox(
-        f"Pre-token, one of {len(words):,}",
-        near,
-        format_func=name,
-        key=PRE_TOKEN,
-        on_change=lambda: on_choose(st.session_state[PRE_TOKEN]),
-        help="Text is first split into words, numbers and signs (pre-tokens). Pieces never reach "
-        "across their borders.",
-    )
-
-
-@st.fragment
-def show_steps(word: MergeSteps, piece: Piece) -> None:
-    """Draw the steps of one pre-token up to the one that the slider stands at."""
     count = len(word.steps)
-    if word.whole or word.capped or not count:
-        st.markdown(_without_steps(word))
-        shown = 0
-    else:
-        if st.session_state.get(STEP, count) > count:
-            st.session_state[STEP] = count
-        st.session_state.setdefault(STEP, count)
-        shown = int(st.slider("Merges done", 0, count, key=STEP)) if count > 1 else count
-        st.markdown(sentence(word, shown, piece))
+    shown = 0 if word.whole or word.capped else count
+    st.markdown(f"##### {markdown(visible(name, limit=40))}: {_summary(word)}")
+    if shown > 1:
+        key = f"{STEP}_{number}_{count}"
+        shown = int(st.slider("Merges done", 0, count, count, key=key))
     columns = min(len(word.symbols), COLUMNS)
-    piece_table(
-        rows(word, shown, piece, columns), columns, key="merges", label="Merges step by step"
-    )
+    with st.container(height=430 if shown > 12 else "content", border=False):
+        piece_table(
+            rows(word, shown, piece, columns), columns, key="merges", label="Merges step by step"
+        )
     if len(word.symbols) > COLUMNS:
         st.caption(f"The first {COLUMNS} of {len(word.symbols):,} symbols are drawn.")
+    st.markdown(sentence(word, shown, piece) if count else _without_steps(word))
+    st.caption(
+        "A text is first split into words, numbers and signs (pre-tokens); pieces never reach "
+        "across their borders. A merge's rank is its place in the list that was learned once: "
+        "rank 0 was the most frequent pair."
+    )
+
+
+def _summary(word: MergeSteps) -> str:
+    """Say in a few words how the pre-token became tokens."""
+    tokens = counted(len(word.pieces), "token")
+    if word.whole or word.capped or not word.steps:
+        return tokens
+    symbols, merges = counted(len(word.symbols), "byte"), counted(len(word.steps), "merge")
+    return f"{symbols}, {merges}, {tokens}"
+
+
+def longest(words: Sequence[MergeSteps]) -> int:
+    """Return the number of the longest pre-token, the first of several; 0 without any."""
+    return max(range(len(words)), key=lambda n: words[n].end - words[n].start, default=0)
 
 
 def _without_steps(word: MergeSteps) -> str:
@@ -90,7 +84,8 @@ def _without_steps(word: MergeSteps) -> str:
 def sentence(word: MergeSteps, shown: int, piece: Piece) -> str:
     """Say what the step at the slider did."""
     if shown == 0:
-        return f"It starts as {len(word.symbols)} symbols, one a byte. Nothing is merged yet."
+        symbols = counted(len(word.symbols), "symbol")
+        return f"It starts as {symbols}, one per byte. Nothing is merged yet."
     step = word.steps[shown - 1]
     left, right, both = (
         markdown(visible(piece(part)[0]))
@@ -107,7 +102,7 @@ def sentence(word: MergeSteps, shown: int, piece: Piece) -> str:
 
 
 def rows(word: MergeSteps, shown: int, piece: Piece, columns: int) -> list[Row]:
-    """Return the start and the last steps up to `shown`, one row each.
+    """Return the start and the steps up to `shown`, one row each.
 
     Args:
         word: the pre-token.
@@ -119,6 +114,10 @@ def rows(word: MergeSteps, shown: int, piece: Piece, columns: int) -> list[Row]:
     widths = [len(symbol) for symbol in word.symbols]
     drawn = [_row("start", word.symbols, widths, piece, columns, None)]
     steps = list(enumerate(word.steps[:shown], start=1))
+    left_out = len(steps) - LINES
+    if left_out > 0:
+        label = "merge 1" if left_out == 1 else f"merges 1 to {left_out:,}"
+        drawn.append(Row(label, (Cell(0, columns, "…"),), "not drawn"))
     for number, step in steps[-LINES:]:
         label = f"merge {number}"
         drawn.append(

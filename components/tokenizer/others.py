@@ -9,23 +9,48 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from components.kit.text import counted, visible
+from components.kit.text import counted, markdown, visible
 from components.kit.theme import token_colour
 from components.tokenizer.card import groups
 from components.tokenizer.piece_table import COLUMNS, Cell, Row, piece_table
+from components.tokenizer.signs import legend
 
 if TYPE_CHECKING:
     from engine.tokenizer.tokenizer import Token
 
 
-def character_row(text: str, first: int = 0, last: int | None = None) -> Row:
-    """Return one cell a character, for the characters `first` up to before `last`."""
+def ahead(cuttings: Sequence[Cutting]) -> int:
+    """Return the most tokens that a vocabulary puts in front of the text's first character.
+
+    Some begin with a token for a space that nobody typed. It covers no character, so a table has
+    a column for it in front.
+    """
+    return max((len(_ahead(cutting.tokens)) for cutting in cuttings), default=0)
+
+
+def _ahead(tokens: Sequence[Token]) -> list[Token]:
+    return [token for token in tokens if token.end == 0]
+
+
+def character_row(text: str, first: int = 0, last: int | None = None, *, front: int = 0) -> Row:
+    """Return one cell per character, for the characters `first` up to before `last`.
+
+    Args:
+        text: the whole text.
+        first: the first character that is shown.
+        last: one past the last character that is shown.
+        front: how many columns stand before the first character.
+    """
     last = len(text) if last is None else last
+    empty = (Cell(0, front, "", title="no character"),) if front else ()
     return Row(
         "characters",
-        tuple(
-            Cell(column, column + 1, visible(char), title=f"U+{ord(char):04X}")
-            for column, char in enumerate(text[first:last])
+        (
+            *empty,
+            *(
+                Cell(front + column, front + column + 1, visible(char), title=f"U+{ord(char):04X}")
+                for column, char in enumerate(text[first:last])
+            ),
         ),
         note=f"{len(text):,} in all" if last - first < len(text) else f"{len(text):,}",
     )
@@ -39,8 +64,9 @@ def token_row(
     last: int,
     disputed: Container[int] = (),
     note: str = "",
+    front: int = 0,
 ) -> Row:
-    """Return one cell a token; tokens that share a character share a cell.
+    """Return one cell per token; tokens that share a character share a cell.
 
     Args:
         label: what stands before the row.
@@ -49,21 +75,33 @@ def token_row(
         last: one past the last character that is shown.
         disputed: places whose cuts are marked; place i stands before character i.
         note: a few words after the label.
+        front: how many columns stand before the first character, for tokens that cover none.
     """
-    cells: list[Cell] = []
+    cells = _front_cells(tokens, front)
     filled = first
+    shift = front - first
     for start, end in groups(tokens):
         part = tokens[start:end]
         left, right = max(part[0].start, first), min(part[-1].end, last)
         if left >= right:
             continue
         if left > filled:
-            cells.append(Cell(filled - first, left - first, "", title="no token"))
-        cells.append(_cell(part, left - first, right - first, part[0].start in disputed))
+            cells.append(Cell(filled + shift, left + shift, "", title="no token"))
+        marked = left > first and part[0].start in disputed
+        cells.append(_cell(part, left + shift, right + shift, marked))
         filled = right
     if filled < last:
-        cells.append(Cell(filled - first, last - first, "", title="no token"))
+        cells.append(Cell(filled + shift, last + shift, "", title="no token"))
     return Row(label, tuple(cells), note)
+
+
+def _front_cells(tokens: Sequence[Token], front: int) -> list[Cell]:
+    """Return the cells before the first character, as many columns as `front` says."""
+    own = _ahead(tokens)[:front]
+    cells = [_cell([token], column, column + 1, False) for column, token in enumerate(own)]
+    if len(own) < front:
+        cells.append(Cell(len(own), front, "", title="no token"))
+    return cells
 
 
 def _cell(part: Sequence[Token], left: int, right: int, disputed: bool) -> Cell:
@@ -71,12 +109,14 @@ def _cell(part: Sequence[Token], left: int, right: int, disputed: bool) -> Cell:
         f"id {token.id}: {visible(token.piece)}, bytes {token.data.hex(' ').upper()}"
         for token in part
     )
-    if len(part) == 1:
-        text, colour = visible(part[0].data), token_colour(part[0].id)
-    else:
-        text, colour = f"×{len(part)}", token_colour(part[0].id)
-    return Cell(left, right, text, colour, title, disputed=disputed and left > 0)
+    # A space in front that nobody typed has no bytes of its own.
+    alone = visible(part[0].data) or visible(part[0].piece)
+    text = alone if len(part) == 1 else f"×{len(part)}"
+    return Cell(left, right, text, token_colour(part[0].id), title, disputed=disputed)
 
+
+TELLING = "unbelievable jam: 1,250 g"
+"""A text that the vocabularies cut differently, for prompts that all of them cut alike."""
 
 FAMILIES: Mapping[str, str] = {"byte-level": "byte-level BPE", "metaspace": "SentencePiece"}
 """What people call a vocabulary, by how it writes text."""
@@ -94,7 +134,7 @@ class Cutting:
 
 
 def show_counts(text: str, cuttings: Sequence[Cutting]) -> None:
-    """Draw one line a vocabulary: family, size, how many tokens the text has."""
+    """Draw one line per vocabulary: family, size, how many tokens the text has."""
     st.dataframe(
         pd.DataFrame(
             {
@@ -102,7 +142,7 @@ def show_counts(text: str, cuttings: Sequence[Cutting]) -> None:
                 "family": [cutting.family for cutting in cuttings],
                 "ids": [cutting.size for cutting in cuttings],
                 "tokens": [len(cutting.tokens) for cutting in cuttings],
-                "characters a token": [
+                "characters per token": [
                     len(text) / len(cutting.tokens) if cutting.tokens else 0.0
                     for cutting in cuttings
                 ],
@@ -117,7 +157,7 @@ def show_counts(text: str, cuttings: Sequence[Cutting]) -> None:
                 min_value=0,
                 max_value=max(max(len(cutting.tokens) for cutting in cuttings), 1),
             ),
-            "characters a token": st.column_config.NumberColumn(format="%.2f"),
+            "characters per token": st.column_config.NumberColumn(format="%.2f"),
         },
         key="vocabulary_counts",
     )
@@ -142,19 +182,35 @@ def show_cuts(
         part = int(st.number_input(name, 1, parts, 1, key=f"{key}_part"))
     first = (part - 1) * COLUMNS
     last = min(first + COLUMNS, len(text))
-    rows = [character_row(text, first, last)]
+    front = 0 if first else ahead(cuttings)
+    rows = [character_row(text, first, last, front=front)]
     for cutting in cuttings:
-        count = len(cutting.tokens)
-        note = counted(count, "token")
-        rows.append(
-            token_row(
-                cutting.name, cutting.tokens, first=first, last=last, disputed=disputed, note=note
-            )
+        row = token_row(
+            cutting.name,
+            cutting.tokens,
+            first=first,
+            last=last,
+            disputed=disputed,
+            note=counted(len(cutting.tokens), "token"),
+            front=front,
         )
-    piece_table(rows, last - first, key=key, label="The same text under several vocabularies")
+        rows.append(row)
+    columns = front + last - first
+    piece_table(rows, columns, key=key, label="The same text under several vocabularies")
     places = sum(place in disputed for place in range(first, last))
     where = "in this part" if parts > 1 else "in this text"
     st.caption(
-        f"An orange edge marks a cut that not all of them make: {places} places {where}. "
-        "×3 is a character that takes three tokens; hover for ids and bytes."
+        f"An orange edge marks a cut that not all of them make: {counted(places, 'place')} {where}."
+        f" Hover for ids and bytes. {legend(cell.text for row in rows for cell in row.cells)}"
+    )
+
+
+def headline(text: str, cuttings: Sequence[Cutting]) -> str:
+    """Say what the vocabularies make of the text, as Markdown."""
+    counts = sorted(len(cutting.tokens) for cutting in cuttings)
+    few, most = counts[0], counts[-1]
+    spread = f"{few:,} to {most:,} tokens" if few < most else counted(few, "token")
+    return (
+        f"**{markdown(visible(text, limit=60))} is {spread}**, depending on which of "
+        f"{len(cuttings)} models reads it. An id of one means nothing to another."
     )

@@ -29,7 +29,7 @@ export default function (component) {
   const { data, parentElement } = component
   const root = parentElement.querySelector(".pieces")
   if (!root || !data) return
-  const table = element("table")
+  const table = element("table", data.large ? "large" : "")
   table.setAttribute("aria-label", data.label)
   const body = element("tbody")
   for (const row of data.rows) {

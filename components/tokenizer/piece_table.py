@@ -17,6 +17,9 @@ from components.kit.theme import TOKEN_COLOURS
 COLUMNS = 60
 """The most columns of one table: wider texts are shown in parts."""
 
+LARGE = 14
+"""Up to this many columns are drawn larger."""
+
 _COMPONENT = component("tokenizer/piece_table", '<div class="pieces"></div>')
 
 
@@ -65,7 +68,7 @@ def piece_table(rows: Sequence[Row], columns: int, *, key: str, label: str) -> N
         edges = [0, *(cell.end for cell in row.cells)]
         if [cell.start for cell in row.cells] != edges[:-1] or edges[-1] != columns:
             raise ValueError(f"The pieces of row {row.label!r} do not cover 0 to {columns}.")
-    _COMPONENT(key=key, data=payload(rows, label))
+    _COMPONENT(key=key, data={**payload(rows, label), "large": columns <= LARGE})
 
 
 def payload(rows: Sequence[Row], label: str) -> dict[str, Any]:

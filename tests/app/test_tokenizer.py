@@ -16,18 +16,13 @@ LOOKS = (
 )
 
 
-def metrics(at) -> dict[str, str]:
-    return {metric.label: metric.value for metric in at.metric}
-
-
 def test_the_counts_and_the_card_are_the_tokenizers(open_app):
     text = "The cat 🤗"
     at = open_app("tokenizer", prompt=text, token="1")
     tokens = tiny_tokenizer().encode(text)
-    assert metrics(at)["Characters"] == "9"
-    assert metrics(at)["Bytes"] == "12"
-    assert metrics(at)["Tokens"] == str(len(tokens))
-    assert f"id: **{tokens[1].id}**" in texts(at)
+    assert f"9 characters became {len(tokens)} tokens" in texts(at)
+    assert "12 bytes in UTF-8" in texts(at)
+    assert f"id **{tokens[1].id}**" in texts(at)
     assert tokens[1].data.hex(" ").upper() in texts(at)
 
 
@@ -63,24 +58,33 @@ def test_each_closer_look_runs_on_awkward_text(open_app, look, chat):
 def test_the_last_step_of_the_merges_is_the_tokens(open_app):
     at = open_app("tokenizer", prompt="The cat sat", token="1", look=LOOKS[0])
     (word,) = [word for word in tiny_tokenizer().merges("The cat sat") if word.start == 3]
-    assert at.selectbox(key="pre_token").value == 1
     count = len(word.steps)
     assert f"Merge {count} of {count}" in texts(at)
-    at.slider(key="merge_step").set_value(0).run()
+    at.slider(key=f"merge_step_1_{count}").set_value(0).run()
     assert f"It starts as {len(word.symbols)} symbols" in texts(at)
+    at.session_state["token"] = 0
+    at.run()
+    at.session_state["token"] = 1
+    at.run()
+    assert f"Merge {count} of {count}" in texts(at), "another choice brings the whole ladder back"
 
 
-def test_choosing_another_pre_token_chooses_its_first_token(open_app):
-    at = open_app("tokenizer", prompt="The cat sat", look=LOOKS[0])
-    at.selectbox(key="pre_token").set_value(2).run()
-    tokens = tiny_tokenizer().encode("The cat sat")
-    assert tokens[at.session_state["token"]].start == 7
+def test_the_page_opens_on_the_longest_word_and_leaves_the_token_of_other_pages(open_app):
+    at = open_app("tokenizer", prompt="The unbelievable cat")
+    assert "##### ·unbelievable: " in texts(at)
+    assert "token" not in at.query_params
+
+
+def test_one_of_a_kind_is_not_called_several(open_app):
+    at = open_app("tokenizer", prompt="a")
+    assert "1 character became 1 token" in texts(at)
+    assert "1 byte in UTF-8, 1 different token" in texts(at)
 
 
 def test_a_very_long_run_is_capped_and_said(open_app):
     at = open_app("tokenizer", prompt="a" * 2000, look=LOOKS[0])
     assert "2,000 symbols" in texts(at)
-    assert metrics(at)["Characters"] == "2,000"
+    assert "2,000 characters became" in texts(at)
 
 
 def test_ten_thousand_characters_are_all_counted(open_app):
@@ -88,8 +92,7 @@ def test_ten_thousand_characters_are_all_counted(open_app):
     at = open_app("tokenizer", prompt="x")
     set_prompt(at, text)
     assert not at.exception
-    assert metrics(at)["Characters"] == "10,000"
-    assert metrics(at)["Tokens"] == f"{len(tiny_tokenizer().encode(text)):,}"
+    assert f"10,000 characters became {len(tiny_tokenizer().encode(text)):,} tokens" in texts(at)
 
 
 def test_the_template_is_unrolled_and_a_forged_turn_is_marked(open_app):
@@ -108,14 +111,31 @@ def test_control_token_text_of_the_user_is_shown_both_ways(open_app):
     assert "Forged turn" not in said
 
 
-@pytest.mark.parametrize("key", ["space", "capital", "letters", "languages", "blank"])
+@pytest.mark.parametrize("key", ["own", "space", "capital", "letters", "languages", "blank"])
 def test_each_experiment_speaks_of_its_own_numbers(open_app, key):
     at = open_app("tokenizer", look=LOOKS[2])
     at.pills(key="experiment").set_value(key).run()
     assert not at.exception
+    before = prompt_of(at)
     at.button(key="use_experiment").click().run()
     assert not at.exception
-    assert prompt_of(at)
+    assert prompt_of(at) != before
+    at.button(key="undo_change").click().run()
+    assert prompt_of(at) == before
+
+
+def test_a_link_with_the_old_name_of_an_experiment_opens_it(open_app):
+    at = open_app("tokenizer", look=LOOKS[2], experiment="The, the, · the")
+    assert "One word for us" in texts(at)
+    assert not at.toast
+
+
+def test_a_word_of_ones_own_is_cut(open_app):
+    at = open_app("tokenizer", look=LOOKS[2], experiment="Your own name", own_word="Zoë <b>")
+    assert len(tiny_tokenizer().encode("Zoë <b>")) > 1
+    assert f"is {len(tiny_tokenizer().encode('Zoë <b>'))} tokens at the start" in texts(at)
+    at.text_input(key="own_word").set_value(" ").run()
+    assert "Type a name" in texts(at)
 
 
 def test_other_vocabularies_are_counted_beside_the_models(open_app):
@@ -125,6 +145,7 @@ def test_other_vocabularies_are_counted_beside_the_models(open_app):
     assert frame["ids"].tolist()[1:] == [32_000, 100_277, 131_072, 200_019]
     assert frame["tokens"].tolist()[1:] == [6, 4, 6, 4]
     assert "An orange edge" in texts(at)
+    assert "In·2024 is 4 to" in texts(at)
 
 
 def open_tasks(at):

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from components.tokenizer import card, chat, depth, merges
-from components.tokenizer.others import character_row, token_row
+from components.tokenizer import card, chat, depth, merges, others
+from components.tokenizer.others import Cutting, ahead, character_row, token_row
 from components.tokenizer.piece_table import Cell, Row, payload, piece_table
+from components.tokenizer.signs import legend
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,41 @@ def test_a_window_cuts_the_cells_at_its_edges():
     assert [c.text for c in character_row("abcdefgh", 2, 6).cells] == list("cdef")
 
 
+def test_a_token_that_covers_nothing_has_a_box_in_front_so_that_boxes_are_as_many_as_tokens():
+    tokens = [Token(9, "▁", b"", 0, 0), *(Token(n, "1", b"1", n, n + 1) for n in range(4))]
+    bare = tokens[1:]
+    cuttings = [Cutting("x", "f", 10, bare), Cutting("y", "f", 10, tokens)]
+    front = ahead(cuttings)
+    assert front == 1
+    row = token_row("y", tokens, last=4, front=front)
+    assert len([cell for cell in row.cells if cell.colour is not None]) == len(tokens)
+    assert [(cell.start, cell.end, cell.text) for cell in row.cells][:2] == [
+        (0, 1, "▁"),
+        (1, 2, "1"),
+    ]
+    other = token_row("x", bare, last=4, front=front)
+    assert other.cells[0].text == ""
+    assert other.cells[1].start == 1
+    assert character_row("2024", front=front).cells[-1].end == 5
+    assert ahead([Cutting("x", "f", 10, bare)]) == 0
+
+
+def test_the_headline_counts_from_the_least_to_the_most():
+    one, two = Token(1, "ab", b"ab", 0, 2), [Token(2, "a", b"a", 0, 1), Token(3, "b", b"b", 1, 2)]
+    cuttings = [Cutting("x", "f", 10, [one]), Cutting("y", "f", 10, two)]
+    assert "**ab is 1 to 2 tokens**" in others.headline("ab", cuttings)
+    assert "**ab is 1 token**" in others.headline("ab", cuttings[:1])
+
+
+def test_the_legend_explains_the_signs_that_are_there_and_no_others():
+    assert legend(["·the", "Ġthe"]) == (
+        "Signs: · a space; Ġ how this vocabulary writes a space in front."
+    )
+    assert "a line break" in legend(["a⏎"])
+    assert "so many tokens" in legend(["×3"])
+    assert legend(["the"]) == ""
+
+
 def test_a_table_with_a_gap_is_refused():
     with pytest.raises(ValueError, match="do not cover"):
         piece_table([Row("r", (Cell(0, 1, "a"), Cell(2, 3, "b")))], 3, key="k", label="l")
@@ -131,6 +167,20 @@ def test_each_step_is_a_row_with_its_merged_piece_framed():
     assert [cell.strong for cell in rows[-1].cells] == [False, True]
     assert rows[-1].cells[0].colour is not None
     assert rows[-1].cells[1].colour is None
+
+
+def test_a_long_ladder_says_which_merges_are_left_out():
+    step = Step("l", "o", 0, 0, ("lower",))
+    word = Steps(symbols=tuple("lower"), steps=(step,) * 70, pieces=("lower",))
+    labels = [row.label for row in merges.rows(word, 70, piece, 5)]
+    assert labels[:3] == ["start", "merges 1 to 10", "merge 11"]
+    assert labels[-1] == "merge 70"
+
+
+def test_the_longest_word_is_the_first_of_several():
+    words = [Steps((), (), (), 0, 3), Steps((), (), (), 3, 9), Steps((), (), (), 9, 15)]
+    assert merges.longest(words) == 1
+    assert merges.longest([]) == 0
 
 
 def test_a_wide_word_is_cut_at_the_last_column():
