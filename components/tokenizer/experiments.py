@@ -36,9 +36,9 @@ class Experiment:
     """What is seen, from the values, as Markdown."""
 
 
-def experiment(key: str) -> Experiment:
-    """Return the experiment with that key."""
-    return next(entry for entry in EXPERIMENTS if entry.key == key)
+def experiment(title: str) -> Experiment:
+    """Return the experiment with that title."""
+    return next(entry for entry in EXPERIMENTS if entry.title == title)
 
 
 def show(chosen: Experiment, cuts: Cuts) -> None:

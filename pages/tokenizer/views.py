@@ -106,17 +106,15 @@ def template(live: Live) -> None:
 
 def words(live: Live) -> None:
     """Show one of the experiments with tokens and words."""
-    titles = {entry.key: entry.title for entry in experiments.EXPERIMENTS}
     check.renamed(keys.EXPERIMENT, experiments.RENAMED)
-    key = widgets.choice(
+    title = widgets.choice(
         "Experiment",
-        list(titles),
+        [entry.title for entry in experiments.EXPERIMENTS],
         key=keys.EXPERIMENT,
         draw=st.pills,
-        spell=lambda key: titles[key],
         label_visibility="collapsed",
     )
-    chosen = experiments.experiment(key)
+    chosen = experiments.experiment(title)
     texts = chosen.texts or experiments.own_texts()
     if not texts:
         st.info("Type a name or any other word.")

@@ -59,9 +59,10 @@ CASES = (
     Case("tokenizer", {}, {keys.VIEW: "In depth"}),
     Case(
         "tokenizer",
-        {keys.TOKEN: 1, keys.EXPERIMENT: "letters"},
-        {keys.TOKENIZER_PART: "Tokens are not words"},
+        {keys.OWN_WORD: "<b>x</b>"},
+        {keys.TOKENIZER_PART: "Tokens are not words", keys.EXPERIMENT: "Your own name"},
     ),
+    Case("tokenizer", {keys.TOKEN: 1}, {}),
     Case(
         "embedding",
         {keys.ORDER_FIRST: MARKUP, keys.ORDER_SECOND: "a\x00b"},
