@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -211,5 +211,5 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     ),
     Experiment("blank", "Space before digits", ("in 2024", " 2024", "in  2024"), False, _blank),
 )
-RENAMED = {"The, the, · the": "The, the, ·the"}
+RENAMED: Mapping[str, str] = {"The, the, · the": "The, the, ·the"}
 """Titles that links from before have, with the present ones."""
