@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from components.kit.layout import PICTURE
 from components.kit.tasks import Task
 from components.link import keys, widgets
 from components.tokenizer import card, depth
@@ -26,7 +27,7 @@ def visual() -> None:
     look = widgets.choice(
         "Look at", list(LOOKS), key=keys.TOKENIZER_PART, label_visibility="collapsed"
     )
-    with st.container(key="picture"):
+    with st.container(key=PICTURE):
         LOOKS[look]()
 
 
