@@ -9,9 +9,6 @@ import streamlit as st
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-PICTURE = "picture"
-"""Key of the container around the main picture of a page's first view; tests look where it is."""
-
 LEAST = 300
 """Pixels below which a figure is too narrow for its labels."""
 

@@ -1,6 +1,6 @@
-"""Words that follow the model: which numbers RoPE turns together, and what scores are divided by.
+"""Words on models: which numbers RoPE turns together, what scores are divided by, usual sizes.
 
-Both differ between families, so no text says either of them by heart.
+The first two differ between families, so no text says either of them by heart.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from components.kit.layout import PICTURE
 from components.kit.tasks import Task
 from components.link import keys, widgets
 from components.tokenizer import card, depth
@@ -27,7 +26,7 @@ def visual() -> None:
     look = widgets.choice(
         "Look at", list(LOOKS), key=keys.TOKENIZER_PART, label_visibility="collapsed"
     )
-    with st.container(key=PICTURE):
+    with st.container(key="main_picture"):
         LOOKS[look]()
 
 
