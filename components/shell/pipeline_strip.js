@@ -38,10 +38,13 @@ function fillChip(item, chip, choose) {
 
 function build(nav) {
   const list = document.createElement("ol")
-  const present = part("button", "present")
-  present.type = "button"
-  nav.replaceChildren(list, present)
-  return { nav, list, present, current: null, told: false }
+  const words = part("button", "tool", "?")
+  const present = part("button", "tool")
+  for (const button of [words, present]) button.type = "button"
+  words.title = "Signs and words: what they mean"
+  words.setAttribute("aria-label", "Signs and words")
+  nav.replaceChildren(list, words, present)
+  return { nav, list, words, present, current: null, told: false }
 }
 
 // The strip lies in the band of Streamlit's own header, as wide as the page beside the sidebar.
@@ -99,7 +102,7 @@ export default function (component) {
   const nav = parentElement.querySelector(".strip")
   const strip = strips.get(nav) || build(nav)
   strips.set(nav, strip)
-  const { list, present } = strip
+  const { list, words, present } = strip
   // Chips are kept, so that the focus stays where it is while their facts change.
   while (list.children.length > data.chips.length) list.lastElementChild.remove()
   while (list.children.length < data.chips.length) list.append(makeChip())
@@ -111,6 +114,7 @@ export default function (component) {
   present.setAttribute("aria-label", data.presenting ? "Stop presenting" : "Present")
   present.title = data.presenting ? "Stop presenting (P or Escape)"
     : "Present: larger type, no sidebar, arrow keys lead on (P)"
+  words.onclick = () => setTriggerValue("words", true)
   present.onclick = () => setTriggerValue("present", !data.presenting)
   larger(data.presenting)
   place(strip)

@@ -38,6 +38,8 @@ class StripEvent:
     """Key of the stage whose chip was just clicked, in exactly one run after the click."""
     present: bool | None
     """Whether to present from now on; None unless it was just asked for."""
+    words: bool
+    """Whether the signs and words were just asked for."""
     narrow: bool
     """Whether the window is too narrow for an open sidebar."""
 
@@ -58,12 +60,14 @@ def pipeline_strip(
         data=payload(chips, presenting=presenting, narrow=narrow),
         on_chosen_change=lambda: None,
         on_present_change=lambda: None,
+        on_words_change=lambda: None,
         on_narrow_change=lambda: None,
     )
     chosen, present = result.chosen, result.present
     return StripEvent(
         chosen=chosen if any(chip.key == chosen for chip in chips) else None,
         present=present if isinstance(present, bool) else None,
+        words=result.words is True,
         narrow=narrow or result.narrow is True,
     )
 

@@ -14,6 +14,7 @@ from components.kit.text import markdown, visible
 from components.link import check, keys, widgets
 from components.link.sampling import read_settings
 from components.link.selection import pick
+from components.shell.glossary import glossary
 from components.shell.pipeline_strip import StageChip, pipeline_strip
 from components.shell.question import question
 from components.shell.sidebar import Request
@@ -125,6 +126,8 @@ def _strip(current: Stage) -> None:
     if event.narrow != bool(st.session_state.get(keys.NARROW)):
         st.session_state[keys.NARROW] = event.narrow
         st.rerun()  # so that the sidebar closes
+    if event.words:
+        glossary()
     if event.present is not None:
         st.session_state[keys.PRESENT] = "true" if event.present else "false"
         st.rerun()
@@ -203,7 +206,7 @@ def model_line(source: str) -> str:
         return "· the model is being loaded"
     size = f"{model.parameters / 1e6:,.0f} million parameters"
     character = "; fluent and often wrong" if model.source == DEFAULT else ""
-    return f"· running {model.name} ({size}) on this computer{character}"
+    return f"· {model.name}, {size}, on this computer{character}"
 
 
 def presenting() -> bool:

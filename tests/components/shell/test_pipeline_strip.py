@@ -43,9 +43,9 @@ def test_strip_is_drawn_and_nothing_is_chosen_before_a_click():
 
         chips = [StageChip("a", "A", "1"), StageChip("b", "B", "2", current=True)]
         event = pipeline_strip(chips, presenting=False, narrow=False)
-        st.text(f"{event.chosen} {event.present} {event.narrow}")
+        st.text(f"{event.chosen} {event.present} {event.words} {event.narrow}")
 
     at = AppTest.from_function(script, default_timeout=60).run()
 
     assert not at.exception
-    assert at.text[0].value == "None None False"
+    assert at.text[0].value == "None None False False"
