@@ -6,7 +6,7 @@ passes; `sweep` knocks out each head alone and reports one token's probability w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -141,6 +141,35 @@ def sweep(
     return _sweep(trace, token_id, [check_index("layer", i, count) for i in asked], cancelled)
 
 
+def without_heads(
+    trace: Trace, token_id: int, heads: Iterable[tuple[int, int]]
+) -> dict[tuple[int, int], float]:
+    """Return a token's probability after the last position without each of some heads.
+
+    Like `sweep`, but for a few heads: those of one layer share a pass.
+
+    Args:
+        trace: The pass to start from; it must be a plain one.
+        token_id: The token.
+        heads: Layer and head of each.
+
+    Raises:
+        EngineError: There is no such token, layer or head, or the trace is of an edited pass.
+    """
+    token_id = check_index("token id", token_id, trace.architecture.vocabulary)
+    if trace.edits:
+        raise EngineError("Heads are taken away from the plain pass: restore the model first.")
+    by_layer: dict[int, list[int]] = {}
+    for layer, head in heads:
+        by_layer.setdefault(trace.layer_index(layer), []).append(trace.head_index(head))
+    found: dict[tuple[int, int], float] = {}
+    for layer, chosen in by_layer.items():
+        logits_BV = _without(trace.model, layer, chosen, trace.resid_pre[layer])
+        for head, logits in zip(chosen, logits_BV, strict=True):
+            found[layer, head] = float(softmax(logits)[token_id])
+    return found
+
+
 def _sweep(
     trace: Trace, token_id: int, layers: list[int], cancelled: Callable[[], bool]
 ) -> Iterator[SweepStep]:
@@ -159,7 +188,7 @@ def _sweep(
 
 
 def _without(
-    model: LanguageModel, layer: int, heads: range, stream_TD: Array
+    model: LanguageModel, layer: int, heads: Sequence[int], stream_TD: Array
 ) -> npt.NDArray[np.float32]:
     """Run the blocks from `layer` on once per head of `heads`, without it; logits `[B, V]`."""
     sites = model.sites
@@ -184,7 +213,7 @@ def _without(
 class _SilenceOneEach:
     """An observer that silences a different head in each row of a batch."""
 
-    def __init__(self, heads: range) -> None:
+    def __init__(self, heads: Sequence[int]) -> None:
         self.heads = heads
 
     def saw(self, _: nn.Module, inputs: AttentionInputs) -> None:

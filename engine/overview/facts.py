@@ -26,6 +26,15 @@ class TokenFact(Result):
 
 
 @dataclass(frozen=True)
+class TurnFact(Result):
+    """One turn of a chat, without the control tokens around it."""
+
+    role: str
+    """As the template names it: `system`, `user`, `assistant`; empty where it names none."""
+    text: str
+
+
+@dataclass(frozen=True)
 class ArchitectureFact(Result):
     """The sizes that the picture names."""
 
@@ -64,6 +73,17 @@ class PositionFact(Result):
 
 
 @dataclass(frozen=True)
+class RemovalFact(Result):
+    """What one head matters for the most probable token: its probability with and without it."""
+
+    id: int
+    data: str
+    before: float
+    after: float
+    """The same token's probability when the head adds zeros."""
+
+
+@dataclass(frozen=True)
 class HeadFact(Result):
     """One attention head over the last few tokens."""
 
@@ -79,6 +99,8 @@ class HeadFact(Result):
     """Index of the token, other than the first one, that the last token reads most."""
     weight: float
     """The share of attention that it gets."""
+    removal: RemovalFact
+    """What becomes of the answer without this head."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +176,8 @@ class Overview(Result):
     text: str
     generated: str
     """The end of the text, which the model wrote itself; `text` is only what came before."""
+    turns: tuple[TurnFact, ...]
+    """The same text as turns, the model's own last; empty where the prompt is plain text."""
     tokens: tuple[TokenFact, ...]
     prompt_tokens: int
     architecture: ArchitectureFact

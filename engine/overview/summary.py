@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.basics.attention_scores import attention_scores
-from engine.basics.distribution import largest, softmax, top
+from engine.basics.distribution import largest, top
 from engine.embedding import rope, table
 from engine.interpret.lens import lens
 from engine.kv_cache import sizes
@@ -30,6 +29,8 @@ from engine.overview.facts import (
     Segment,
     TokenFact,
 )
+from engine.overview.heads import mattering_head
+from engine.overview.turns import turns
 from engine.sampling.chain import SamplingSettings, draw, run_chain
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ if TYPE_CHECKING:
 
 EMBEDDING_NUMBERS = 32
 PAIRS = 4
-HEAD_TOKENS = 12
-DEPTHS = 5
+DEPTHS: tuple[float, ...] = (2 / 3, 13 / 15, 14 / 15, 29 / 30, 1.0)
+"""After which shares of the layers the lens reads: before the last third readings are seldom
+words. Of 30 layers these are 20, 26, 28, 29 and 30."""
 CANDIDATES = 5
 SEGMENTS = 12
 
@@ -52,7 +54,8 @@ def summarise(
     u: float,
     *,
     prompt_tokens: int | None = None,
-    head: tuple[int, int] | None = None,
+    chat: bool = False,
+    head: HeadFact | None = None,
 ) -> Overview:
     """Reduce one pass and one draw to the facts of the overview picture.
 
@@ -62,20 +65,19 @@ def summarise(
         settings: How the next token is drawn.
         u: The uniform number in [0, 1) that draws it.
         prompt_tokens: How many of the tokens are the user's; the model wrote the rest. None: all.
-        head: Which layer and head to show; None chooses one with `telling_head`. Pass the same head
-            for every token of an answer, so that the pictures can be compared.
+        chat: Whether the prompt is a turn in the model's chat template.
+        head: The head to show, if `mattering_head` has already found it for this pass.
 
     Raises:
-        EngineError: The head does not exist.
         ValueError: u is not in [0, 1).
     """
     split = len(trace.ids) if prompt_tokens is None else prompt_tokens
-    shown_layer, shown_head = telling_head(trace) if head is None else head
     sampling = _sampling(model, trace, settings, u, split)
     text, generated, detokenizer = _detokenize(model, trace.ids, split, sampling.drawn.id)
     return Overview(
         text=text,
         generated=generated,
+        turns=turns(model.tokenizer, trace.ids) if chat else (),
         tokens=tuple(
             TokenFact(id, _data(model, id), model.tokenizer.is_special(id)) for id in trace.ids
         ),
@@ -83,7 +85,7 @@ def summarise(
         architecture=_architecture(model),
         embedding=_embedding(model, trace.ids[-1]),
         position=_position(model, len(trace.ids) - 1),
-        head=_head(trace, shown_layer, shown_head),
+        head=mattering_head(trace) if head is None else head,
         cache=CacheFact(len(trace.ids), sizes.size_of(model).per_token * len(trace.ids)),
         residual_norms=_residual_norms(trace),
         lens=_lens(model, trace),
@@ -91,80 +93,6 @@ def summarise(
         sampling=sampling,
         detokenizer=detokenizer,
     )
-
-
-def telling_head(trace: Trace) -> tuple[int, int]:
-    """Choose the layer and head whose pattern reads other tokens most clearly.
-
-    Nearly every head gives much attention to the first token, which tells nothing. So the first
-    column is left out, and so is what a token gives to itself; per row the largest other share
-    counts.
-
-    Returns:
-        Layer and head; (0, 0) where the text is too short to tell.
-    """
-    best, found = -1.0, (0, 0)
-    for layer in range(trace.architecture.layers):
-        rows_HTS = _last_rows(trace, layer)
-        queries = np.arange(len(trace.ids))[-rows_HTS.shape[1] :]
-        earlier_TS = np.arange(len(trace.ids))[None] < queries[:, None]
-        strongest_HT = np.where(earlier_TS, rows_HTS, 0.0)[:, :, 1:].max(axis=-1, initial=0.0)
-        scores_H = strongest_HT[:, queries >= 2].sum(axis=-1)
-        head = int(scores_H.argmax())
-        if float(scores_H[head]) > best:
-            best, found = float(scores_H[head]), (layer, head)
-    return found
-
-
-def _last_rows(trace: Trace, layer: int) -> Array:
-    """Return the last few queries' rows of one layer's pattern, `[H, t, S]`.
-
-    `Trace.pattern` computes all T rows; a dozen rows of every layer are all that is needed here.
-    """
-    return softmax(
-        attention_scores(
-            trace.q[layer][:, -HEAD_TOKENS:],
-            trace.k[layer],
-            trace.scales[layer],
-            trace.softcaps[layer],
-            trace.masks[layer][-HEAD_TOKENS:],
-        )
-    )
-
-
-def _head(trace: Trace, layer: int, head: int) -> HeadFact:
-    """Return one head: its pattern over the last tokens, its habit, what the last token reads."""
-    layer = trace.layer_index(layer)
-    head = trace.head_index(head)
-    count = len(trace.ids)
-    first = max(0, count - HEAD_TOKENS)
-    rows_TS = _last_rows(trace, layer)[head]
-    last = rows_TS[-1].copy()
-    if count > 1:
-        last[0] = -1.0  # what the first token gets tells nothing
-    reads = int(last.argmax())
-    return HeadFact(
-        layer=layer,
-        head=head,
-        first=first,
-        pattern=tuple(_rounded(row, 4) for row in rows_TS[:, first:]),
-        offset=_habit(rows_TS, first),
-        reads=reads,
-        weight=round(float(rows_TS[-1, reads]), 6),
-    )
-
-
-def _habit(rows_TS: Array, first: int) -> int | None:
-    """Return how far back most rows read most strongly, the first token aside, or None."""
-    offsets = [
-        first + row - 1 - int(rows_TS[row, 1 : first + row + 1].argmax())
-        for row in range(len(rows_TS))
-        if first + row >= 2
-    ]
-    if len(offsets) < 3:
-        return None
-    common = max(set(offsets), key=offsets.count)
-    return common if offsets.count(common) >= 0.6 * len(offsets) else None
 
 
 def _architecture(model: LanguageModel) -> ArchitectureFact:
@@ -211,7 +139,7 @@ def _residual_norms(trace: Trace) -> tuple[float, ...]:
 
 def _lens(model: LanguageModel, trace: Trace) -> tuple[LensFact, ...]:
     layers = trace.architecture.layers
-    depths = sorted({max(1, round(layers * step / DEPTHS)) for step in range(1, DEPTHS + 1)})
+    depths = sorted({max(1, round(layers * share)) for share in DEPTHS})
     facts = []
     for depth in depths:
         reading = lens(trace, depth, -1, top=1)

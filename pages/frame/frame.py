@@ -23,7 +23,7 @@ from engine.basics.errors import EngineError
 from engine.model.weights import DEFAULT
 from engine.sampling.chain import SamplingSettings
 from pages.frame import job
-from pages.frame.live import Live, facts, read_prompt
+from pages.frame.live import Live, facts, read_prompt, written
 from pages.frame.loading import loaded_model, wait_for_model
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def header(
     st.session_state[CURRENT] = Current(request, settings, seed, beside_title)
     if loaded_model(request.source) is not None:
         with st.spinner("Running the model once over the prompt …", show_time=True):
-            _facts(request, settings, seed)
+            _facts(stage, request, settings, seed)
     with slot:
         _strip(stage)
 
@@ -93,12 +93,16 @@ def _current() -> Current:
     return current
 
 
-def _facts(request: Request, settings: SamplingSettings, seed: int) -> Facts | None:
-    """Return what the strip says of the prompt; None if there is nothing to say yet."""
+def _facts(stage: Stage, request: Request, settings: SamplingSettings, seed: int) -> Facts | None:
+    """Return what the strip says of the prompt; None if there is nothing to say yet.
+
+    On the overview it speaks of the text so far, as the picture does.
+    """
     with suppress(EngineError):  # the page itself meets the same error and says it
         if loaded_model(request.source) is not None:
             live = read_prompt(request, settings, seed)
-            return facts(live) if live.problem is None else None
+            extra = written(live) if stage.key == "overview" else ()
+            return facts(live, extra) if live.problem is None else None
     return None
 
 
@@ -109,7 +113,7 @@ def _strip(current: Stage) -> None:
     A fragment of its own, so that a slider of the sampling page can have it drawn anew.
     """
     asked = _current()
-    known = _facts(asked.request, read_settings()[0], asked.seed)
+    known = _facts(current, asked.request, read_settings()[0], asked.seed)
     chips = [
         StageChip(
             key=entry.key,

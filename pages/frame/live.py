@@ -14,12 +14,13 @@ from components.kit.text import visible
 from components.shell.sidebar import Request
 from components.shell.stages import Facts
 from engine.sampling import chain as sampling
+from pages.frame.kept import kept
 from pages.frame.loading import model_in_use, wait_for_model
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
     from engine.observe.edits import Edit
-    from engine.overview.facts import Overview
+    from engine.overview.facts import HeadFact, Overview
     from engine.tokenizer.tokenizer import Token
     from engine.tracing.trace import Trace
 
@@ -70,13 +71,17 @@ class Live:
         """Return the hooked pass over the prompt and `extra` ids, from the cache if it is there."""
         return cached_trace(self.model.source, self.ids + extra, edits)
 
-    def chain(self, settings: sampling.SamplingSettings) -> list[sampling.Stage]:
-        """Return every step of the sampling chain after the prompt, those that are off too."""
-        return cached_chain(self.model.source, self.ids, settings)
+    def chain(
+        self, settings: sampling.SamplingSettings, extra: tuple[int, ...] = ()
+    ) -> list[sampling.Stage]:
+        """Return every step of the chain after the prompt and `extra` ids, those off too."""
+        return cached_chain(self.model.source, self.ids, settings, extra)
 
     def overview(self, extra: tuple[int, ...], u: float) -> Overview:
         """Return the facts of the overview picture: the next token is drawn with `u`."""
-        return cached_overview(self.model.source, self.ids, extra, self.settings, u)
+        return cached_overview(
+            self.model.source, self.ids, extra, self.request.chat, self.settings, u
+        )
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
@@ -90,11 +95,15 @@ def cached_trace(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def cached_chain(
-    source: str, ids: tuple[int, ...], settings: sampling.SamplingSettings
+    source: str,
+    ids: tuple[int, ...],
+    settings: sampling.SamplingSettings,
+    extra: tuple[int, ...] = (),
 ) -> list[sampling.Stage]:
-    """Run the sampling chain on the logits after a prompt: the strip and the cards show it."""
-    logits = cached_trace(source, ids, ()).logits
-    return sampling.run_chain(logits, settings, ids, prompt_tokens=len(ids), include_off=True)
+    """Run the sampling chain after a prompt and `extra` ids: the strip and the cards show it."""
+    context = ids + extra
+    logits = cached_trace(source, context, ()).logits
+    return sampling.run_chain(logits, settings, context, prompt_tokens=len(ids), include_off=True)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -102,6 +111,7 @@ def cached_overview(
     source: str,
     ids: tuple[int, ...],
     extra: tuple[int, ...],
+    chat: bool,
     settings: sampling.SamplingSettings,
     u: float,
 ) -> Overview:
@@ -109,17 +119,16 @@ def cached_overview(
     from engine.overview.summary import summarise
 
     trace = cached_trace(source, ids + extra, ())
-    # The prompt chooses the head, and keeps it while the text grows: pictures stay comparable.
-    head = cached_telling_head(source, ids)
-    return summarise(trace.model, trace, settings, u, prompt_tokens=len(ids), head=head)
+    head = cached_mattering_head(source, ids + extra)
+    return summarise(trace.model, trace, settings, u, prompt_tokens=len(ids), chat=chat, head=head)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def cached_telling_head(source: str, ids: tuple[int, ...]) -> tuple[int, int]:
-    """Return the layer and head whose picture says most about a prompt."""
-    from engine.overview.summary import telling_head
+def cached_mattering_head(source: str, ids: tuple[int, ...]) -> HeadFact:
+    """Return the head that the picture shows; to find it some passes of the upper layers run."""
+    from engine.overview.heads import mattering_head
 
-    return telling_head(cached_trace(source, ids, ()))
+    return mattering_head(cached_trace(source, ids, ()))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -175,14 +184,24 @@ def _problem(request: Request, count: int) -> str | None:
     return None
 
 
-def facts(live: Live) -> Facts:
-    """Return what the strip says about this prompt."""
+WRITTEN = "written"
+"""What the model has written after a prompt on the overview, as `pages.frame.kept` keeps it."""
+
+
+def written(live: Live) -> tuple[int, ...]:
+    """Return the ids written after this very prompt; none after the prompt or model changed."""
+    ids: tuple[int, ...] = kept(WRITTEN, (live.model.source, live.ids), ())
+    return ids
+
+
+def facts(live: Live, extra: tuple[int, ...] = ()) -> Facts:
+    """Return what the strip says about this prompt, and about the `extra` ids after it."""
     from engine.basics.distribution import top
 
     architecture = live.model.architecture
-    best = top(live.trace().logits, 1)
+    best = top(live.trace(extra).logits, 1)
     return Facts(
-        tokens=len(live.tokens),
+        tokens=len(live.tokens) + len(extra),
         width=architecture.width,
         layers=architecture.layers,
         heads=architecture.heads,
@@ -190,5 +209,5 @@ def facts(live: Live) -> Facts:
         vocabulary=architecture.vocabulary,
         top_text=visible(live.model.tokenizer.bytes_of(int(best.ids[0])), limit=10),
         top_probability=float(best.probabilities[0]),
-        survivors=live.chain(live.settings)[-1].drawable,
+        survivors=live.chain(live.settings, extra)[-1].drawable,
     )
