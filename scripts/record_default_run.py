@@ -21,7 +21,7 @@ from components.shell.example_prompts import DEFAULT_PROMPT  # noqa: E402
 from engine.generation.random_numbers import uniforms  # noqa: E402
 from engine.model.model import LanguageModel, load_model  # noqa: E402
 from engine.overview.facts import Overview  # noqa: E402
-from engine.overview.summary import summarise, telling_head  # noqa: E402
+from engine.overview.summary import summarise  # noqa: E402
 from engine.tracing.trace import trace  # noqa: E402
 
 
@@ -35,12 +35,10 @@ def record(model: LanguageModel, prompt: str, tokens: int) -> list[Overview]:
     """
     ids = model.tokenizer.ids(prompt, add_bos=True)
     prompt_tokens = len(ids)
-    head: tuple[int, int] | None = None
     steps: list[Overview] = []
     for u in uniforms(SEED, tokens + 1):
         passed = trace(model, ids)
-        head = head or telling_head(passed)
-        step = summarise(model, passed, SETTINGS, u, prompt_tokens=prompt_tokens, head=head)
+        step = summarise(model, passed, SETTINGS, u, prompt_tokens=prompt_tokens)
         steps.append(step)
         if step.detokenizer.ends:
             break

@@ -13,12 +13,16 @@ from typing import Any
 
 from components.kit.numbers import percent, size
 from components.kit.text import counted, excerpt, readable, visible
-from engine.overview.facts import Overview, SamplingFact, Segment, TokenFact
+from components.overview import explain, walk
+from engine.overview.facts import Overview, SamplingFact, Segment, TokenFact, TurnFact
 
 Card = dict[str, Any]
 
 TOKEN_ROWS = 10
 WRITTEN_LIMIT = 60
+TURN_LIMIT = 90
+LANES = 5
+"""Most arrows side by side that stand for tokens in one pass."""
 PIECE_LIMIT = 14
 
 GUARDS: Mapping[str, tuple[str, ...]] = {
@@ -32,7 +36,7 @@ GUARDS: Mapping[str, tuple[str, ...]] = {
 
 def cards(overview: Overview) -> dict[str, Card]:
     """Return every card of the picture, by name, ready to be drawn."""
-    return {
+    made = {
         "text": _text(overview),
         "tokens": _tokens(overview),
         "vectors": _vectors(overview),
@@ -44,6 +48,9 @@ def cards(overview: Overview) -> dict[str, Card]:
         "detokenizer": _detokenizer(overview),
         "speculative": _speculative(),
     }
+    for name, texts in explain.texts(overview).items():
+        made[name]["explain"] = dict(texts)
+    return made
 
 
 def _text(overview: Overview) -> Card:
@@ -56,7 +63,18 @@ def _text(overview: Overview) -> Card:
         "fact": counted(length, "character"),
         "prompt": excerpt(overview.text),
         "written": written,
+        "turns": [_turn(turn) for turn in overview.turns],
         "summary": f"The text so far: “{excerpt(overview.text)}{written}”.",
+    }
+
+
+def _turn(turn: TurnFact) -> Card:
+    """Return one turn of a chat, for people: who speaks, and the words."""
+    names = {"system": "system (nobody typed this)", "user": "you", "assistant": "the model"}
+    return {
+        "who": names.get(turn.role, turn.role or "chat"),
+        "words": excerpt(turn.text, TURN_LIMIT) or "…",
+        "own": turn.role in ("assistant", "model"),
     }
 
 
@@ -73,6 +91,7 @@ def _tokens(overview: Overview) -> Card:
         "title": "Word pieces",
         "fact": counted(count, "token"),
         "note": f"each has its id, one of {overview.architecture.vocabulary:,}",
+        "decodes": walk.decodes(overview),
         "rows": rows,
         "summary": f"The text is cut into {counted(count, 'token')}, each with a fixed number "
         f"(id): {ids}.",
@@ -101,9 +120,9 @@ def _vectors(overview: Overview) -> Card:
     last = piece(overview.tokens[-1].data, 6)
     scale = embedding.scale or 1.0
     if overview.architecture.positions == "rope":
-        order = f"position {position.position}: pairs turned by"
+        order = f"token {position.position + 1}: pairs turned by"
     elif overview.architecture.positions == "learned":
-        order = f"+ the vector of position {position.position}"
+        order = f"+ the vector of place {position.position + 1}"
     else:
         order = "no position is added"
     width = f"{overview.architecture.width:,}"
@@ -120,7 +139,7 @@ def _vectors(overview: Overview) -> Card:
         ],
         "summary": (
             f"Each id picks a row of {width} learned numbers (the embedding). The last token "
-            f"{last} stands at position {position.position}."
+            f"{last} is token {position.position + 1}."
         ),
     }
 
@@ -129,8 +148,10 @@ def _block(overview: Overview) -> Card:
     layers = overview.architecture.layers
     return {
         "title": f"Block × {layers}",
-        "fact": "norm before, ⊕ add after each",
-        "lens_title": "After … layers it would say",
+        "fact": "each part reads a tidied copy, then adds (⊕)",
+        "phase": walk.phase(overview),
+        "lanes": 1 if walk.decodes(overview) else min(len(overview.tokens), LANES),
+        "lens_title": "Stopped after … layers it would say",
         "lens": [
             {
                 "layers": reading.layers,
@@ -149,7 +170,9 @@ def _attention(overview: Overview) -> Card:
     reader = piece(overview.tokens[-1].data, 8)
     read = piece(overview.tokens[head.reads].data, 8)
     reading = f"{reader} reads {read} {percent(head.weight)}"
-    cache = f"{overview.cache.rows:,} rows, {size(overview.cache.bytes)}"
+    kept = f"{overview.cache.rows - 1:,} kept + 1 new, " if walk.decodes(overview) else ""
+    cache = f"{kept or counted(overview.cache.rows, 'row') + ', '}{size(overview.cache.bytes)}"
+    removal = explain.mattering(overview)
     return {
         "title": "Attention",
         "fact": f"{architecture.heads} heads",
@@ -157,12 +180,14 @@ def _attention(overview: Overview) -> Card:
         "reader": reader,
         "read": read,
         "weight": percent(head.weight),
+        "removal": removal,
         "pattern": [[round(weight, 3) for weight in row] for row in head.pattern],
         "cache": f"KV cache: {cache}",
         "cache_rows": min(overview.cache.rows, 12),
+        "cache_new": 1 if walk.decodes(overview) else min(overview.cache.rows, 12),
         "summary": (
             f"{architecture.heads} heads in each layer read earlier tokens. "
-            f"Layer {head.layer}, head {head.head}{habit}: {reading}. "
+            f"Layer {head.layer}, head {head.head}{habit}: {reading}; {removal}. "
             f"Keys and values are kept in the KV cache: {cache}."
         ),
     }

@@ -74,12 +74,14 @@ function drawNorms(heights) {
   return picture
 }
 
-// One key and one value a token, kept for the steps to come.
-function drawCache(rows) {
+// One key and one value per token; those from before this pass are pale.
+function drawCache(rows, fresh) {
   const picture = make("span", "cache")
   for (const [letter, kind] of [["K", "cache-key"], ["V", "cache-value"]]) {
     const line = make("span", "cache-line", make("b", "", letter))
-    for (let row = 0; row < rows; row += 1) line.append(make("i", kind))
+    for (let row = 0; row < rows; row += 1) {
+      line.append(make("i", row < rows - fresh ? `${kind} old` : kind))
+    }
     picture.append(line)
   }
   return picture

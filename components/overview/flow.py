@@ -1,8 +1,9 @@
 """The overview picture: the whole pipeline in the order of the work, with this prompt's values.
 
-Each card opens its stage's page. When another token is appended, a light walks through the cards
-and each shows its new facts as the light reaches it. The browser's part is in `assets/`; all text
-and numbers come from `components.overview.cards`.
+Each card opens its stage's page. A light walks through the cards, with a sentence on each, when the
+picture is first seen and when the text has grown; the speaker sets its pace, stops it and steps by
+hand. What everything means is told on hover and on keyboard focus. All text and numbers come from
+`cards`, `walk` and `explain`; the browser's part lies beside them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 from components.kit import theme
 from components.kit.browser import component
-from components.overview import cards
+from components.overview import cards, explain, walk
 from engine.overview.facts import Overview
 
 CARD_STAGES: Mapping[str, str] = {
@@ -28,7 +29,8 @@ CARD_STAGES: Mapping[str, str] = {
 }
 """The stage whose page a card opens."""
 
-LIGHT_MS = 1500
+PACES: Mapping[str, int] = {"slow": 5000, "medium": 2500, "fast": 800}
+"""How many milliseconds the light stays on a stage; the first is the usual one."""
 
 COLOURS: Mapping[str, str] = {
     "picked": theme.PICKED,
@@ -39,7 +41,11 @@ COLOURS: Mapping[str, str] = {
 }
 
 
-_COMPONENT = component("overview/flow", '<div class="root">\n</div>', scripts=("draw", "cards"))
+_COMPONENT = component(
+    "overview/flow",
+    '<div class="root">\n</div>',
+    scripts=("draw", "explain", "cards", "wires", "walk"),
+)
 
 
 def overview_flow(
@@ -49,7 +55,6 @@ def overview_flow(
     key: str = "overview_flow",
     guards: bool = False,
     recorded: bool = False,
-    light_ms: int = LIGHT_MS,
 ) -> str | None:
     """Draw the picture and return the stage that the user has just opened, if any.
 
@@ -59,15 +64,13 @@ def overview_flow(
         key: the component's key; one picture per page and key.
         guards: mark where a guardrail could stand.
         recorded: say in the picture that it is a recorded run.
-        light_ms: how long the light takes when the text has grown since the last picture; 0 for
-            none. People who ask for reduced motion see none either.
 
     Returns:
         The stage's key in the one run after a click, else None.
     """
     result = _COMPONENT(
         key=key,
-        data=payload(overview, stages=stages, guards=guards, recorded=recorded, light_ms=light_ms),
+        data=payload(overview, stages=stages, guards=guards, recorded=recorded),
         on_opened_change=lambda: None,
     )
     opened = result.opened
@@ -80,7 +83,6 @@ def payload(
     stages: Collection[str],
     guards: bool = False,
     recorded: bool = False,
-    light_ms: int = LIGHT_MS,
 ) -> dict[str, Any]:
     """Return what the browser needs for one picture."""
     kind = "recorded" if recorded else "live"
@@ -90,8 +92,12 @@ def payload(
         "guards": dict(cards.GUARDS) if guards else {},
         "badge": "a recorded run" if recorded else "",
         "colours": dict(COLOURS),
-        "light_ms": light_ms,
-        # The light walks when, and only when, the text has grown: when the last tick begins this.
+        "walk": walk.steps(overview),
+        "paces": dict(PACES),
+        "legend": [*explain.LEGEND],
+        # A light of its own walks only where the picture is live and new, or the text has grown:
+        # when the last tick begins this one.
+        "live": not recorded,
         "tick": f"{kind} " + "".join(f"{token.id} " for token in overview.tokens),
         "label": f"The pipeline, {kind}, at {len(overview.tokens)} tokens",
     }

@@ -74,8 +74,7 @@ STAGES: tuple[Stage, ...] = (
         title="The whole pipeline",
         question="What happens, in order, to this prompt?",
         answer=(
-            "It is cut into word pieces (tokens), made into vectors, rewritten block by block and "
-            "scored; one token is drawn."
+            "Cut into tokens, refined, scored: one token is drawn, appended, and all runs again."
         ),
         section="Overview",
         icon=":material/route:",

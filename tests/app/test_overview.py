@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from pages.frame.live import WRITTEN
 from pages.overview import writing
 from tests.app.conftest import kept
 from tests.app.hands import set_prompt
 
 
 def written(at) -> tuple[int, ...]:
-    return kept(at, writing.KEY) or ()
+    return kept(at, WRITTEN) or ()
 
 
 def button(at, key: str):
@@ -33,6 +34,41 @@ def test_one_at_a_time_gives_the_text_that_many_at_once_give(open_app):
     button(at_once, "write_more").click().run()
     assert written(singly)
     assert written(at_once)[: len(written(singly))] == written(singly)
+
+
+def test_a_guess_is_told_where_it_stood_beside_the_token_that_came(open_app):
+    at = open_app(prompt="Hi there", temperature="0")
+    at.text_input(writing.GUESS).set_value("[x](http://e.org) the")
+    button(at, "next_token").click().run()
+    drawn = kept(at, writing.DRAWN)
+    assert drawn.typed == "[x](http://e.org) the"
+    assert drawn.token.rank == 1
+    assert drawn.guess.pieces > 1
+    said = next(entry.value for entry in at.markdown if " came" in entry.value)
+    assert "\\[x\\]" in said
+    at.text_input(writing.GUESS).set_value(" ")  # a browser empties the field by itself
+    button(at, "next_token").click().run()
+    assert kept(at, writing.DRAWN).guess is None
+    button(at, "write_more").click().run()
+    assert kept(at, writing.DRAWN) is None
+
+
+def test_the_strip_speaks_of_the_text_so_far(open_app):
+    at = open_app(prompt="Hi there", temperature="0")
+
+    def chip():
+        return next(str(e.proto) for e in at.get("bidi_component") if "chips" in str(e.proto))
+
+    before = chip()
+    button(at, "next_token").click().run()
+    assert chip() != before
+
+
+def test_every_view_of_the_page_has_something_to_show(open_app):
+    at = open_app(prompt="Hi there", view="In depth")
+    assert any("Prefill and decode" in entry.value for entry in at.markdown)
+    at = open_app(prompt="Hi there", view="Try this")
+    assert sum("Not yet." in entry.value for entry in at.caption) >= 3
 
 
 def test_another_prompt_begins_anew(open_app):

@@ -10,6 +10,7 @@ from engine.overview.facts import (
     LensFact,
     Overview,
     PositionFact,
+    RemovalFact,
     SamplingFact,
     Segment,
     TokenFact,
@@ -44,6 +45,7 @@ def sample_overview(
     return Overview(
         text="".join(prompt),
         generated="".join(written),
+        turns=(),
         tokens=tuple(TokenFact(504 + 37 * i, _hex(p), False) for i, p in enumerate(pieces)),
         prompt_tokens=len(prompt),
         architecture=ArchitectureFact(
@@ -51,7 +53,10 @@ def sample_overview(
         ),
         embedding=EmbeddingFact(tuple(((i * 7919) % 41 - 20) / 100 for i in range(32)), 0.3, 3.21),
         position=PositionFact(count - 1, (0, 4, 8, 16), (count - 1.0, 1.2, 0.4, 0.02)),
-        head=HeadFact(4, 2, count - shown, pattern, 1, max(count - 2, 0), 0.7),
+        head=HeadFact(
+            *(4, 2, count - shown, pattern, 1, max(count - 2, 0), 0.7),
+            RemovalFact(100, _hex(next_text), 0.41, 0.12),
+        ),
         cache=CacheFact(count, count * 46080),
         residual_norms=tuple(4.0 * 1.2**i for i in range(31)),
         lens=tuple(

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from components.overview.recorded import SEED, SETTINGS, recorded_run
-from engine.basics.errors import EngineError
 from engine.generation.loop import generate
 from engine.generation.random_numbers import uniforms
 from engine.interpret.lens import lens
 from engine.overview.facts import Overview
-from engine.overview.summary import _last_rows, summarise, telling_head
+from engine.overview.heads import mattering_head
+from engine.overview.summary import DEPTHS, summarise
 from engine.sampling.chain import SamplingSettings, draw, run_chain
 from engine.tracing.trace import trace
 from tests.near import LOGITS, SHARES, assert_best, assert_drawn, assert_ranking, assert_same_text
@@ -42,13 +42,8 @@ def test_facts_agree_with_the_trace(passed, family):
     assert [token.id for token in facts.tokens] == list(seen.ids)
     assert facts.text == PROMPT
     assert facts.generated == ""
-    pattern = seen.pattern(facts.head.layer)[facts.head.head]
-    np.testing.assert_allclose(
-        facts.head.pattern, pattern[facts.head.first :, facts.head.first :], atol=1e-4
-    )
-    assert facts.head.weight == pytest.approx(float(pattern[-1, facts.head.reads]), abs=1e-5)
-    assert facts.head.reads > 0
-    assert_best(facts.head.reads - 1, pattern[-1, 1:], near=1e-5)
+    assert facts.turns == ()
+    assert_best(facts.head.removal.id, seen.logits)
     norms = np.linalg.norm(seen.resid_post[-1][-1])
     assert facts.residual_norms[-1] == pytest.approx(float(norms), abs=2e-3)
     assert len(facts.residual_norms) == seen.architecture.layers + 1
@@ -64,15 +59,6 @@ def assert_read(token_id, seen, layers):
     """The lens reads this token best after so many layers, or nearly so."""
     every = lens(seen, layers, -1, top=seen.architecture.vocabulary)
     assert every.logits[list(every.ids).index(token_id)] >= every.logits[0] - LOGITS
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_the_shortcut_to_the_last_rows_is_the_pattern(passed, family):
-    _, seen = passed(family)
-    for layer in range(seen.architecture.layers):
-        np.testing.assert_allclose(
-            _last_rows(seen, layer), seen.pattern(layer)[:, -12:], rtol=1e-5, atol=1e-6
-        )
 
 
 @pytest.mark.parametrize("u", [0.0, 0.31, 0.77, 0.999999])
@@ -119,30 +105,29 @@ def test_one_token_alone_has_an_overview_too(passed):
     assert facts.sampling.survivors == 1
 
 
-def test_the_head_can_be_kept_and_must_exist(passed):
+def test_a_head_that_was_found_before_is_shown(passed):
     model, seen = passed()
-    facts = summarise(model, seen, SamplingSettings(), 0.5, head=(1, 2))
-    assert (facts.head.layer, facts.head.head) == (1, 2)
-    with pytest.raises(EngineError, match="99"):
-        summarise(model, seen, SamplingSettings(), 0.5, head=(99, 0))
+    found = mattering_head(seen)
+    assert summarise(model, seen, SamplingSettings(), 0.5, head=found).head is found
 
 
-def test_the_telling_head_is_the_one_that_reads_the_token_before():
-    class Planted:
-        """A trace in which one head of eight reads one token back, and the rest the first token."""
+def test_the_lens_reads_late_layers(passed):
+    model, seen = passed()
+    layers = seen.architecture.layers
+    facts = summarise(model, seen, SamplingSettings(), 0.5)
+    assert facts.lens[-1].layers == layers
+    assert all(fact.layers >= round(2 * layers / 3) for fact in facts.lens)
+    assert [max(1, round(30 * share)) for share in DEPTHS] == [20, 26, 28, 29, 30]
 
-    count, size = 9, 16
-    seen = Planted()
-    seen.ids = tuple(range(count))
-    seen.architecture = type("A", (), {"layers": 2, "heads": 4})()
-    seen.scales, seen.softcaps = (1.0, 1.0), (None, None)
-    seen.masks = (np.tri(count, dtype=bool),) * 2
-    seen.k = np.broadcast_to(np.eye(count, size, dtype=np.float32), (2, 4, count, size))
-    seen.q = np.zeros((2, 4, count, size), dtype=np.float32)
-    seen.q[..., 0] = 9.0
-    seen.q[1, 2] = 9.0 * np.eye(count, size, k=-1, dtype=np.float32)
 
-    assert telling_head(seen) == (1, 2)
+def test_a_chat_turn_is_told_as_turns(tiny_model):
+    model = tiny_model("llama")
+    ids = model.tokenizer.chat([{"role": "user", "content": "the sky"}])
+    facts = summarise(model, trace(model, ids), SamplingSettings(), 0.5, chat=True)
+    assert [(turn.role, turn.text) for turn in facts.turns] == [
+        ("user", "the sky"),
+        ("assistant", ""),
+    ]
 
 
 def test_facts_survive_json(passed):
@@ -171,10 +156,8 @@ def test_the_recording_is_what_the_engine_gives(real_model):
     recorded, u = recorded_run()[0], uniforms(SEED, 1)[0]
     ids = [token.id for token in real_model.tokenizer.encode(recorded.text, add_bos=True)]
     seen = trace(real_model, ids)
-    head = (recorded.head.layer, recorded.head.head)
-    fresh = summarise(real_model, seen, SETTINGS, u, prompt_tokens=len(ids), head=head)
+    fresh = summarise(real_model, seen, SETTINGS, u, prompt_tokens=len(ids))
 
-    assert telling_head(seen) == head  # the next best head is 17 % less telling
     assert without_measures(fresh) == without_measures(recorded)
     for mine, theirs in zip(measures(fresh), measures(recorded), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=2e-3)
@@ -206,6 +189,7 @@ def measures(facts):
         facts.head.pattern,
         facts.residual_norms,
         facts.head.weight,
+        [facts.head.removal.before, facts.head.removal.after],
         [fact.probability for fact in facts.lens],
         [fact.logit for fact in facts.candidates],
         [fact.probability for fact in facts.candidates],
@@ -221,7 +205,12 @@ def without_measures(facts):
         facts.prompt_tokens,
         facts.architecture,
         facts.cache,
-        replace(facts.head, pattern=(), weight=0.0),
+        replace(
+            facts.head,
+            pattern=(),
+            weight=0.0,
+            removal=replace(facts.head.removal, before=0.0, after=0.0),
+        ),
         [fact.layers for fact in facts.lens],
         (facts.sampling.u, facts.sampling.temperature, facts.sampling.steps),
     )
