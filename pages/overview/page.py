@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from components.kit.tasks import Task
-from components.kit.text import counted, markdown, readable
-from components.kit.written import written_line
+from components.kit.text import counted
 from components.link import keys, widgets
-from components.overview import guess
 from components.overview.depth import in_depth_words
 from components.overview.flow import overview_flow
 from components.overview.recorded import recorded_run
 from components.shell.stages import STAGES, stage
 from engine.overview.facts import Overview
 from pages.frame import frame, job
-from pages.frame.live import Live, written
+from pages.frame.live import written
 from pages.frame.loading import loaded_model
 from pages.overview import writing
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
+from pages.overview.controls import controls, keep_writing, text_line
 
 LINKS = [entry.key for entry in STAGES if entry.key != "overview"]
-WRITE = 20
-LONGEST_GUESS = 40
-TAIL = 12
-"""How many of the tokens that are being written stand beside Stop."""
 
 
 def picture(facts: Overview, *, recorded: bool = False) -> None:
@@ -40,98 +30,11 @@ def picture(facts: Overview, *, recorded: bool = False) -> None:
         st.switch_page(stage(opened).page, query_params={})  # see frame._strip
 
 
-def controls(live: Live, facts: Overview, *, running: bool) -> DeltaGenerator:
-    """Draw what to press in one row over the picture; return the place of the words beside it."""
-    over = running or writing.ended(live) or writing.room(live) <= 0
-    words, buttons = st.columns([2.2, 3], vertical_alignment="center", gap="small")
-    with buttons.container(
-        horizontal=True, vertical_alignment="center", gap="xsmall", key="controls"
-    ):
-        guess_form(live, facts, over=over)
-        if running:
-            job.stop_button(writing.JOB)
-        else:
-            job.start_button(
-                f"Write {WRITE}",
-                writing.JOB,
-                running=running,
-                key="write_more",
-                wanted=WRITE,
-                icon=":material/edit:",
-                disabled=over,
-            )
-        st.button(
-            "Start over", key="start_over", icon=":material/replay:", on_click=writing.start_over
-        )
-    return words.empty()
-
-
-def guess_form(live: Live, facts: Overview, *, over: bool) -> None:
-    """Draw the field for a guess beside “Next token”: a form, so that Enter is a press of it."""
-    with (
-        st.form("guessing", clear_on_submit=True, border=False, width=250),
-        st.container(horizontal=True, vertical_alignment="center", gap="xsmall"),
-    ):
-        st.text_input(
-            "Your guess",
-            key=writing.GUESS,
-            max_chars=LONGEST_GUESS,
-            placeholder="your guess",
-            width=116,
-            label_visibility="collapsed",
-            disabled=over,
-        )
-        st.form_submit_button(
-            "Next token",
-            key="next_token",
-            type="primary",
-            icon=":material/skip_next:",
-            disabled=over,
-            on_click=writing.append,
-            args=(live, facts.sampling.drawn.id),
-        )
-
-
-def said(live: Live) -> str:
-    """Return what stands beside the buttons, as plain text."""
-    if writing.ended(live):
-        return "The model wrote its end token, so the answer is over. Start over to go again."
-    if writing.room(live) <= 0:
-        return "The text has reached the cap of the traced pages. Start over to go again."
-    drawn = writing.last_drawn(live)
-    if drawn is not None:
-        return guess.outcome(drawn.token, drawn.guess, drawn.typed)
-    if written(live):
-        return f"{counted(len(written(live)), 'token')} written. Which word do you expect next?"
-    return guess.INVITATION
-
-
-def text_line(live: Live) -> str:
-    """Return the text so far, as HTML."""
-    data = live.model.tokenizer.bytes_of
-    return written_line(
-        live.request.prompt, [(token_id, data(token_id)) for token_id in written(live)]
-    )
-
-
-def keep_writing(live: Live, count: int, words: DeltaGenerator, line: DeltaGenerator) -> None:
-    """Write `count` tokens, showing each as it comes: the last few beside Stop, all in the line."""
-
-    def show(_: int) -> None:
-        data = b"".join(live.model.tokenizer.bytes_of(i) for i in written(live)[-TAIL:])
-        words.markdown(f":small[… {markdown(readable(data.decode('utf-8', 'replace')))}]")
-        line.html(text_line(live))
-
-    with job.running(writing.JOB):
-        job.follow(writing.write(live, min(count, writing.room(live))), show)
-
-
 def visual() -> None:
     """Draw the buttons, the picture and the text so far."""
     job.say_problem(writing.JOB)
     count = job.asked(writing.JOB)
     words = controls(live, facts, running=count is not None)
-    words.markdown(f":small[{markdown(said(live))}]")
     picture(facts)
     line = st.empty()
     line.html(text_line(live))
