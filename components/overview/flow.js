@@ -117,7 +117,7 @@ function paint(state) {
   const fresh = state.tick === null || !state.tick.startsWith("live")
   const grown = moved && !fresh && data.tick.startsWith(state.tick)
   state.tick = data.tick
-  if (!moved || !data.live) return
+  if (!moved || !data.live || !data.walk.length) return
   // Another prompt's picture comes without a walk; a longer text is the loop's next turn.
   if (!fresh && !grown) stopWalk(state)
   else if (state.held && grown) light(state, 0)

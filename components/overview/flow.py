@@ -55,6 +55,7 @@ def overview_flow(
     key: str = "overview_flow",
     guards: bool = False,
     recorded: bool = False,
+    walks: bool = True,
 ) -> str | None:
     """Draw the picture and return the stage that the user has just opened, if any.
 
@@ -64,13 +65,14 @@ def overview_flow(
         key: the component's key; one picture per page and key.
         guards: mark where a guardrail could stand.
         recorded: say in the picture that it is a recorded run.
+        walks: let a light walk through the cards.
 
     Returns:
         The stage's key in the one run after a click, else None.
     """
     result = _COMPONENT(
         key=key,
-        data=payload(overview, stages=stages, guards=guards, recorded=recorded),
+        data=payload(overview, stages=stages, guards=guards, recorded=recorded, walks=walks),
         on_opened_change=lambda: None,
     )
     opened = result.opened
@@ -83,6 +85,7 @@ def payload(
     stages: Collection[str],
     guards: bool = False,
     recorded: bool = False,
+    walks: bool = True,
 ) -> dict[str, Any]:
     """Return what the browser needs for one picture."""
     kind = "recorded" if recorded else "live"
@@ -92,7 +95,7 @@ def payload(
         "guards": dict(cards.GUARDS) if guards else {},
         "badge": "a recorded run" if recorded else "",
         "colours": dict(COLOURS),
-        "walk": walk.steps(overview),
+        "walk": walk.steps(overview) if walks else [],
         "paces": dict(PACES),
         "legend": [*explain.LEGEND],
         # A light of its own walks only where the picture is live and new, or the text has grown:

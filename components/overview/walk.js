@@ -57,6 +57,7 @@ function keptPace(paces) {
 
 function paintWalk(state) {
   const { pace, data } = state
+  state.walkBar.hidden = !data.walk.length
   if (!pace.children.length) {
     state.paceName = keptPace(data.paces)
     for (const name of Object.keys(data.paces)) {
@@ -150,7 +151,7 @@ function typing(target) {
 function listenForKeys(state) {
   const press = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
-    if (typing(document.activeElement)) return
+    if (typing(document.activeElement) || !state.data.walk.length) return
     if (event.key === ",") stepBy(state, -1)
     else if (event.key === ".") stepBy(state, 1)
     else if (event.key === "w" || event.key === "W") toggleWalk(state)

@@ -193,7 +193,7 @@ def compare(live: Live, now: Scenario) -> None:
     if live.problem is None:
         st.markdown("#### The places on this prompt's way through the pipeline")
         facts = live.overview((), uniforms(live.seed, 1)[0])
-        overview_flow(facts, stages=(), key="guard_places", guards=True, light_ms=0)
+        overview_flow(facts, stages=(), key="guard_places", guards=True, walks=False)
 
 
 def tasks(live: Live, now: Scenario) -> list[Task]:

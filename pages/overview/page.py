@@ -24,7 +24,7 @@ LINKS = [entry.key for entry in STAGES if entry.key != "overview"]
 def picture(facts: Overview, *, recorded: bool = False) -> None:
     """Draw the pipeline; a click on a card opens that stage's page."""
     guards = bool(st.session_state.get(keys.SHOW_GUARDS))
-    with st.container(key="picture"):
+    with st.container(key="main_picture"):
         opened = overview_flow(facts, stages=LINKS, guards=guards, recorded=recorded)
     if opened is not None:
         st.switch_page(stage(opened).page, query_params={})  # see frame._strip

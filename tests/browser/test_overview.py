@@ -22,7 +22,7 @@ def test_picture_and_buttons_are_seen_without_scrolling(page_at, viewport):
     for key in ("next_token", "write_more", "start_over"):
         box = widget(page, key).bounding_box()
         assert box["y"] + box["height"] < height / 2
-    picture = widget(page, "picture").bounding_box()
+    picture = widget(page, "main_picture").bounding_box()
     assert picture["y"] <= (300 if height == 768 else height / 3)
     assert height - picture["y"] >= picture["height"] / 2
     assert page.evaluate("() => document.documentElement.scrollWidth") <= viewport[0]

@@ -20,24 +20,23 @@ class Pieces:
         return self.texts[token_id].encode()
 
 
-ROLE_FIRST = [
-    *("<|im_start|>", "system\nBe", " kind", "<|im_end|>", "\n"),
-    *("<|im_start|>", "user\nHi", "<|im_end|>", "\n"),
-    *("<|im_start|>", "assistant\n", "Hel", "lo"),
-]
-"""SmolLM, Qwen: the role, a line break, the words."""
+ROLE_FIRST = (
+    "<|im_start|> system\nBe _kind <|im_end|> \n <|im_start|> user\nHi <|im_end|> \n <|im_start|> "
+    "assistant\n Hel lo"
+)
+"""SmolLM, Qwen: the role, a line break, the words. Tokens are separated by spaces; `_` is one."""
 
-ROLE_BETWEEN = [
-    *("<bos>", "<h>", "system", "</h>", "\n\nBe kind", "<eot>"),
-    *("<h>", "user", "</h>", "\n\nHi", "<eot>"),
-    *("<h>", "assistant", "</h>", "\n\n", "Hello"),
-]
+ROLE_BETWEEN = (
+    "<bos> <h> system </h> \n\nBe _kind <eot> <h> user </h> \n\nHi <eot> <h> assistant </h> \n\n "
+    "Hello"
+)
 """Llama 3: the role between two control tokens, then the words."""
 
 
 @pytest.mark.parametrize("texts", [ROLE_FIRST, ROLE_BETWEEN])
 def test_turns_come_out_alike_from_different_templates(texts):
-    assert turns(Pieces(*texts), range(len(texts))) == (
+    pieces = [piece.replace("_", " ") for piece in texts.replace("im_", "im-").split(" ")]
+    assert turns(Pieces(*pieces), range(len(pieces))) == (
         TurnFact("system", "Be kind"),
         TurnFact("user", "Hi"),
         TurnFact("assistant", "Hello"),
