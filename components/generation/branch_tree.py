@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST = 40
 """Beyond so many branches only the newest are drawn."""
+NAME = 44
+"""The most signs of a branch's name over its line; the whole name is under the pointer."""
 
 
 def branch_name(tree: Tree, branch: int) -> str:
@@ -53,13 +55,14 @@ def branch_tree(tree: Tree, *, current: int, key: str) -> go.Figure:
     rows = {branch: row for row, branch in enumerate(order)}
     count = len(tree.branches)
     title = f"{counted(count, 'answer')} to this prompt"
-    figure = frame(title, height=100 + 34 * len(order), revision=key)
+    figure = frame(title, height=110 + 46 * len(order), revision=key)
     for branch in order:
         _line(figure, tree, branch, rows, picked_to=_way(tree, current).get(branch, 0))
     _ends(figure, tree, order, current)
     longest = max(len(tree.path(branch)) for branch in order)
-    figure.update_xaxes(title="tokens of the answer", range=[-0.5, longest * 1.8 + 2])
-    figure.update_yaxes(visible=False, range=[len(order) - 0.4, -0.6], fixedrange=True)
+    _names(figure, tree, order, longest)
+    figure.update_xaxes(title="tokens of the answer", range=[-0.5, longest + 1])
+    figure.update_yaxes(visible=False, range=[len(order) - 0.5, -0.8], fixedrange=True)
     return figure
 
 
@@ -111,22 +114,39 @@ def _line(
 
 
 def _ends(figure: go.Figure, tree: Tree, order: Sequence[int], current: int) -> None:
-    """Draw the end of each branch with its name: what can be clicked."""
+    """Draw the end of each branch: what can be clicked."""
     colours = [theme.PICKED if branch == current else theme.ACCENT for branch in order]
-    names = [escape(branch_name(tree, branch)) for branch in order]
     figure.add_trace(
         go.Scatter(
             x=[len(tree.path(branch)) for branch in order],
             y=list(range(len(order))),
-            mode="markers+text",
+            mode="markers",
             marker={"size": 13, "color": colours},
-            text=[f"  {escape(branch_name(tree, branch), limit=30)}" for branch in order],
-            textposition="middle right",
-            textfont={"size": 13, "color": theme.TEXT},
-            hovertext=names,
+            hovertext=[escape(branch_name(tree, branch)) for branch in order],
             hovertemplate="%{hovertext}<extra></extra>",
             selected={"marker": {"opacity": 1}},
             unselected={"marker": {"opacity": 1}},
+            cliponaxis=False,
+        )
+    )
+
+
+def _names(figure: go.Figure, tree: Tree, order: Sequence[int], longest: int) -> None:
+    """Write each branch's name over its line, to the side where there is more room."""
+    starts = [tree.branches[branch].at for branch in order]
+    early = [start <= longest / 2 for start in starts]
+    figure.add_trace(
+        go.Scatter(
+            x=[
+                start if left else len(tree.path(branch))
+                for start, left, branch in zip(starts, early, order, strict=True)
+            ],
+            y=list(range(len(order))),
+            mode="text",
+            text=[escape(branch_name(tree, branch), limit=NAME) for branch in order],
+            textposition=["top right" if left else "top left" for left in early],
+            textfont={"size": 13, "color": theme.TEXT},
+            hoverinfo="skip",
             cliponaxis=False,
         )
     )

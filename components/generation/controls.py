@@ -12,7 +12,7 @@ from components.kit.text import counted, markdown, visible
 from components.link import keys, widgets
 
 if TYPE_CHECKING:
-    from engine.generation.branches import Written
+    from engine.generation.branches import Setup, Written
     from engine.generation.token_step import StopReason
 
 MOST_STOPS = 8
@@ -51,6 +51,7 @@ def run_buttons(
     *,
     write: Callable[[], None],
     more: Callable[[], None],
+    another: Callable[[], None],
     forget: Callable[[], None],
     stop: Callable[[], None],
 ) -> None:
@@ -61,13 +62,14 @@ def run_buttons(
         running: whether a run writes now.
         write: called to begin an answer.
         more: called to go on with the shown one.
+        another: called to begin one more.
         forget: called to forget all answers.
         stop: draws Stop.
     """
     ended = bool(answer) and answer[-1].step.stop_reason in ("end token", "stop string")
     with st.container(horizontal=True, width="content", key="run_buttons"):
         st.button(
-            "Write on" if answer else "Write",
+            "Go on writing" if answer else "Write",
             key="write",
             type="primary",
             icon=":material/play_arrow:",
@@ -78,18 +80,19 @@ def run_buttons(
             stop()
         nothing = running or not answer
         st.button(
-            "New answer",
+            "Another answer",
             key="write_new",
             icon=":material/replay:",
             disabled=nothing,
-            on_click=write,
+            on_click=another,
         )
         st.button(
-            "Forget all",
+            "Start over",
             key="forget",
             icon=":material/delete:",
             disabled=nothing,
             on_click=forget,
+            help="Forgets all answers to this prompt and writes a first one anew.",
         )
 
 
@@ -98,26 +101,28 @@ def budget_control() -> int:
     entry = keys.limit(keys.MAX_NEW_TOKENS)
     return int(
         st.slider(
-            "Tokens to write, at most",
+            "Tokens per run, at most",
             int(entry.low),
             int(entry.high),
             int(entry.default),
             key=keys.MAX_NEW_TOKENS,
             bind="query-params",
-            help="The token budget: a run ends when it has written so many.",
+            help="The token budget: one run ends when it has written so many. Each press of “Go on "
+            "writing” is another run, which adds as many again.",
         )
     )
 
 
 def budget_and_stops() -> tuple[int, tuple[str, ...]]:
-    """Draw the token budget and the stop strings, both in the link, and return them."""
-    budget = budget_control()
-    text = widgets.text(
-        "Stop strings",
-        key=keys.STOP,
-        placeholder="for example: . | \\n\\n",
-        help="The text ends before the first of them. A bar parts them; `\\n` is a line break.",
-    )
+    """Draw the token budget and the stop strings behind one button, and return them."""
+    with st.popover("When to stop", icon=":material/front_hand:"):
+        budget = budget_control()
+        text = widgets.text(
+            "Stop strings",
+            key=keys.STOP,
+            placeholder="for example: . | \\n\\n",
+            help="The text ends before the first of them. A bar parts them; `\\n` is a line break.",
+        )
     stops, problem = parse_stops(text)
     if problem:
         st.warning(markdown(problem))
@@ -132,10 +137,11 @@ def why_it_ended(answer: tuple[Written, ...], *, stopped: bool) -> str:
         stopped: whether a person pressed Stop where it ends.
     """
     if not answer:
-        return ""
+        return "**Stopped by you** before the first token. Write begins again." if stopped else ""
     last = answer[-1]
     reason = last.step.stop_reason
-    count = f"{counted(len(answer), 'token')}. "
+    runs = 1 + sum(part.step.stop_reason is not None for part in answer[:-1])
+    count = f"{counted(len(answer), 'token')}{f' in {runs} runs' if runs > 1 else ''}. "
     if reason == "end token":
         name = markdown(visible(last.step.data))
         return (
@@ -154,10 +160,22 @@ def why_it_ended(answer: tuple[Written, ...], *, stopped: bool) -> str:
 
 
 _SENTENCES: Mapping[StopReason, str] = {
-    "token budget": "**Ended by the token budget:** the model would have gone on.",
+    "token budget": (
+        "**Ended by the token budget:** it was full. Whether the model would have stopped by "
+        "itself, nobody asked."
+    ),
     "context limit": "**Ended by the context limit:** the model can't read any further.",
     "cancelled": "**Stopped by you.** What was written stays.",
 }
+
+
+def other_settings(written: Setup, now: Setup) -> str:
+    """Return a sentence, or nothing, on settings that have changed since an answer was written."""
+    if (written.settings, written.seed, written.stop) == (now.settings, now.seed, now.stop):
+        return ""
+    return (
+        " Your settings have changed since: “Go on writing” and “Another answer” use the new ones."
+    )
 
 
 def setup_line(answer: tuple[Written, ...], index: int) -> str:

@@ -36,7 +36,7 @@ def show(cache: CacheSize, prompt_tokens: int, answer: Answer) -> None:
     if answer:
         _this_answer(answer)
     else:
-        st.markdown("Write an answer on the first tab, and its numbers stand here.")
+        st.markdown("Open “Visual”, which writes an answer, and its numbers stand here.")
     _cache(cache, prompt_tokens, len(answer))
     st.markdown("#### What large models do differently")
     st.markdown(
@@ -49,7 +49,7 @@ def show(cache: CacheSize, prompt_tokens: int, answer: Answer) -> None:
     )
     st.markdown("#### What this view does not show")
     st.markdown(
-        "- The colour is a probability of a token, not of a fact: a wrong answer can be blue "
+        "- The colour is the probability of a token, not of a fact: a wrong answer can be blue "
         "throughout.\n"
         "- The product above is that of the model's own distribution. What was drawn from is the "
         "distribution after the settings, in which the same text has another probability.\n"
@@ -66,13 +66,13 @@ def _this_answer(answer: Answer) -> None:
     formulas(
         rf"P = {factors}{dots} = 2^{{-{sum(bits):.1f}}}",
         rf"\text{{{sum(bits):.1f} bits over {len(answer)} tokens: "
-        rf"{sum(bits) / len(answer):.2f} a token}}",
+        rf"{sum(bits) / len(answer):.2f} per token}}",
     )
     least = min(answer, key=lambda part: part.step.raw_probability)
     st.markdown(
         f"The least probable token is number {least.step.index + 1}, "
         f"{markdown(visible(least.step.data))}, with {percent(least.step.raw_probability)}. "
-        f"Perplexity, 2 to the bits a token: {2 ** (sum(bits) / len(bits)):.2f}."
+        f"Perplexity, 2 to the bits per token: {2 ** (sum(bits) / len(bits)):.2f}."
     )
 
 
@@ -85,15 +85,20 @@ def _cache(cache: CacheSize, prompt_tokens: int, written: int) -> None:
     st.latex(
         rf"2 \cdot L \cdot G \cdot K \cdot {each} = 2 \cdot {layers} \cdot {groups} \cdot {width} "
         rf"\cdot {each} = {one:,}".replace(",", "{,}")
-        + r"\ \text{bytes a token}"
+        + r"\ \text{bytes per token}"
     )
     st.markdown(
         f"- A key and a value [G, K] = [{groups}, {width}] in each of {layers} layers, in "
         f"{cache.dtype}. {read:,} tokens read so far: {size(one * read)}.\n"
         f"- **Prefill** reads the prompt's {prompt_tokens:,} tokens in one pass [T, D]; **decode** "
-        "then reads one token a pass [1, D] and attends to what is kept.\n"
-        "- Without the cache step t would read all t tokens again: the work of the whole answer "
-        "grows with the square of its length instead of in proportion to it.\n"
+        "then reads one token per pass [1, D] and attends to what is kept.\n"
+        "- The cache is allowed because of the causal mask: no token ever reads a later one, so "
+        "keys and values of old tokens stay what they were, whatever is written next.\n"
+        "- With the cache a step costs O(1) in the matrices, which read one token, and O(n) in "
+        "attention, whose one row of scores is as long as the text. Without the cache the matrices "
+        "read t tokens at step t: their work grows with the square of the length instead of in "
+        "proportion. Attention's scores grow with the square even with the cache, and with the "
+        "cube without it. “Cost of each step” draws this.\n"
         "- The last token that was written is not in the cache: it is read when the next one is "
         "wanted."
     )

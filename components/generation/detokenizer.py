@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.kit.text import markdown, visible
+from components.kit import theme
+from components.kit.text import html, markdown, visible
 
 if TYPE_CHECKING:
     from engine.generation.releases import Ending, Release
@@ -42,7 +43,7 @@ def reason(release: Release) -> str:
 
 
 def rows(log: Sequence[Release], pieces: Sequence[bytes]) -> list[dict[str, str | int]]:
-    """Return one row of plain text a token.
+    """Return one row of plain text per token.
 
     Args:
         log: what happened to each token.
@@ -65,7 +66,7 @@ def rows(log: Sequence[Release], pieces: Sequence[bytes]) -> list[dict[str, str 
 def summary(log: Sequence[Release], ending: Ending) -> str:
     """Return one sentence of Markdown on what the detokenizer did."""
     silent = sum(not release.shown for release in log)
-    text = f"{silent} of {len(log)} tokens released nothing when they came."
+    text = f"{silent} of {len(log)} tokens let no text out when they came."
     if ending.waiting:
         text += (
             f" The answer ends in the middle of a character: {markdown(hexed(ending.waiting))} "
@@ -76,11 +77,41 @@ def summary(log: Sequence[Release], ending: Ending) -> str:
     return text
 
 
-def detokenizer_table(
-    log: Sequence[Release], ending: Ending, pieces: Sequence[bytes], *, key: str
-) -> None:
-    """Draw the table."""
-    st.markdown(summary(log, ending))
+def release_cards(log: Sequence[Release], pieces: Sequence[bytes]) -> str:
+    """Return one card per token as HTML: its bytes, what waits, and the text that came out."""
+    cards = "".join(
+        _card(number, release, piece)
+        for number, (release, piece) in enumerate(zip(log, pieces, strict=True), start=1)
+    )
+    return (
+        '<div style="display:flex;flex-wrap:wrap;gap:6px;max-height:24rem;overflow-y:auto" '
+        f'aria-label="What each token let out">{cards}</div>'
+    )
+
+
+def _card(number: int, release: Release, piece: bytes) -> str:
+    waits = f"waits: {hexed(release.waiting)}" if release.waiting else ""
+    waits = waits or (f"held back: {visible(release.held)}" if release.held else "")
+    cut = release.found is not None
+    out = "cut" if cut else visible(release.shown, limit=16) if release.shown else "nothing yet"
+    colour = theme.PICKED if cut or not release.shown else theme.CATEGORICAL[2]
+    size = "1.25rem" if release.shown and not cut else ".85rem"
+    return (
+        f'<div title="{html(reason(release))}" style="min-width:6.2rem;max-width:11rem;'
+        f"border:1px solid {theme.with_alpha(colour, 0.7)};border-top:4px solid {colour};"
+        f'border-radius:6px;padding:4px 8px;line-height:1.4">'
+        f'<div style="font-size:.75rem;opacity:.7">token {number}: '
+        f"{html(visible(piece, limit=10))}</div>"
+        f'<div style="font-family:monospace;font-size:.8rem">'
+        f"{html(hexed(release.arrived)) or '–'}</div>"
+        f'<div style="font-size:{size};font-weight:600;min-height:1.8rem">{html(out)}</div>'
+        f'<div style="font-size:.75rem;color:{theme.PICKED};min-height:1rem">{html(waits)}</div>'
+        "</div>"
+    )
+
+
+def detokenizer_table(log: Sequence[Release], pieces: Sequence[bytes], *, key: str) -> None:
+    """Draw all that is known of each token as a table."""
     st.dataframe(
         rows(log, pieces),
         key=key,

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
-from components.kit.figure import frame, packed, token_axis, token_labels
+from components.kit.figure import frame, packed, token_labels
 from components.kit.numbers import percent
 from components.kit.text import markdown, visible
 from components.kit.text import plotly as escape
@@ -17,6 +17,10 @@ from engine.basics.distribution import surprisal_bits
 
 if TYPE_CHECKING:
     from engine.generation.token_step import TokenStep
+
+
+MOST_NAMED = 40
+"""Up to so many tokens stand under the bars; beyond that, their numbers."""
 
 
 def bits_of(steps: Sequence[TokenStep]) -> list[float]:
@@ -37,11 +41,11 @@ def surprise(steps: Sequence[TokenStep], *, key: str, selected: int | None = Non
     most = int(np.argmax(bits))
     title = (
         f"{float(bits.sum()):.0f} bits in all; the greatest surprise is "
-        f"{visible(pieces[most], limit=14)}, token {most + 1}"
+        f"“{visible(pieces[most], limit=14)}”, token {most + 1}"
     )
     figure = frame(title, height=340, revision=key, bargap=0.15)
-    x = list(range(len(steps)))
-    colours = [theme.PICKED if i == selected else theme.ACCENT for i in x]
+    x = list(range(1, len(steps) + 1))  # tokens are counted from 1, as in the words
+    colours = [theme.PICKED if i - 1 == selected else theme.ACCENT for i in x]
     figure.add_trace(
         go.Bar(
             x=x,
@@ -63,7 +67,18 @@ def surprise(steps: Sequence[TokenStep], *, key: str, selected: int | None = Non
             hoverinfo="skip",
         )
     )
-    figure.update_xaxes(**token_axis(token_labels(pieces, 10), most=40), tickangle=-50)
+    named = len(steps) <= MOST_NAMED
+    places = x if named else [1, *range(10, len(steps) + 1, 10)]
+    figure.update_xaxes(
+        tickmode="array",
+        tickvals=places,
+        ticktext=token_labels(pieces, 10) if named else [str(place) for place in places],
+        tickangle=-50 if named else 0,
+        title="" if named else "token of the answer",
+        showgrid=False,
+        zeroline=False,
+        range=[0.5, len(steps) + 0.5],
+    )
     figure.update_yaxes(title="bits", rangemode="tozero")
     figure.update_layout(
         showlegend=True,
@@ -85,12 +100,14 @@ def where_unsure(steps: Sequence[TokenStep], count: int = 3) -> str:
     """Return as Markdown where the model was least sure of what comes next."""
     order = sorted(steps, key=lambda step: -step.entropy_bits)[:count]
     places = "; ".join(
-        f"before token {step.index + 1}, {markdown(visible(step.data, limit=16))} "
-        f"({step.entropy_bits:.1f} bits, as open as {2**step.entropy_bits:,.0f} equal choices)"
+        f"before token {step.index + 1}, “{markdown(visible(step.data, limit=16))}”, as if "
+        f"{2**step.entropy_bits:,.0f} tokens were equally likely ({step.entropy_bits:.1f} bits)"
         for step in order
     )
     total = sum(bits_of(steps))
     return (
-        f"The model was least sure {places}. The whole text has {total:.1f} bits, "
-        f"{total / len(steps):.2f} a token, so a perplexity of {2 ** (total / len(steps)):.2f}."
+        f"The model was least sure right {places}. The whole text has {total:.1f} bits of "
+        f"surprise, {total / len(steps):.2f} per token, so a perplexity of "
+        f"{2 ** (total / len(steps)):.2f}: on average it was as surprised as by a throw of a die "
+        "with so many sides."
     )

@@ -7,20 +7,17 @@ names, ranges and lengths are in `components.link.keys`; how a link is read, ste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from components.link import check, keys
 
-if TYPE_CHECKING:
-    from streamlit.elements.lib.mutable_tab_container import TabContainer
-
 Option = TypeVar("Option")
-Wrong = tuple[int | float | None, str] | None
+Wrong = tuple[int | float | str | None, str] | None
 """What the link gets in place of a wrong value (None: nothing, the widget's own start counts), and
-a sentence on it; None if nothing is wrong."""
+a sentence on it, empty if nobody needs to know; None if nothing is wrong."""
 
 
 def choice(
@@ -31,6 +28,7 @@ def choice(
     default: Option | None = None,
     draw: Callable[..., Any] = st.segmented_control,
     spell: Callable[[Any], str] = str,
+    formerly: Mapping[str, str] | None = None,
     **look: Any,
 ) -> Option:
     """Draw a choice of one option and return it.
@@ -42,6 +40,7 @@ def choice(
         default: what is chosen at first; the first option if None.
         draw: `st.segmented_control`, `st.pills`, `st.selectbox` or `st.select_slider`.
         spell: writes an option.
+        formerly: names that options had in old links, and the spellings of today.
         look: further arguments of `draw`.
     """
     start = options[0] if default is None else default
@@ -50,6 +49,8 @@ def choice(
     names = [spell(option) for option in options]
 
     def examine(value: str) -> Wrong:
+        if formerly and value in formerly:
+            return formerly[value], ""
         notice = _not_one_of(label, value, names, spell(start))
         return (None, notice) if notice else None
 
@@ -62,17 +63,6 @@ def choice(
         look |= {"index": options.index(start)}
     chosen: Option = draw(label, options, format_func=spell, key=key, bind="query-params", **look)
     return chosen
-
-
-def tabs(label: str, names: Sequence[str], *, key: str) -> Sequence[TabContainer]:
-    """Draw tabs of which only the open one needs to be filled; the first one is open at first."""
-
-    def examine(value: str) -> Wrong:
-        notice = _not_one_of(label, value, names, names[0])
-        return (None, notice) if notice else None
-
-    _check(key, examine)
-    return st.tabs(names, key=key, bind="query-params", on_change="rerun")
 
 
 def toggle(label: str, *, key: str, **look: Any) -> bool:
@@ -217,7 +207,8 @@ def _check(key: str, examine: Callable[[str], Wrong]) -> None:
     if wrong is None:
         return
     right, notice = wrong
-    check.say(notice)
+    if notice:
+        check.say(notice)
     check.put_right(key, right)
     st.rerun()
 

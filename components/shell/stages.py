@@ -165,24 +165,24 @@ STAGES: tuple[Stage, ...] = (
         title="Generation",
         question="How does the loop run, stop and become text?",
         answer=(
-            "The drawn token is appended and the model runs again, reading what it kept (the KV "
-            "cache), until an end token, a stop string or the budget ends it."
+            "Each new token is put at the end and the model runs again, until it draws its end "
+            "token, meets a text that you chose (stop string) or has written enough."
         ),
         section="Output",
         icon=":material/autorenew:",
-        chip=lambda facts: "one token a step",
+        chip=lambda facts: "one token per step",
     ),
     Stage(
         key="speculative",
         title="Speculative decoding",
-        question="How can a small draft make it faster and change nothing?",
+        question="How can a small draft make it faster and keep every probability?",
         answer=(
-            "It guesses several tokens, the model checks all of them in one pass, and a rejected "
-            "one is redrawn so that the distribution stays the model's own."
+            "A fast helper guesses a few tokens ahead. The model checks all of them in one go and "
+            "replaces what it does not accept: every word stays as likely as before."
         ),
         section="Output",
         icon=":material/fast_forward:",
-        chip=lambda facts: "guess, then check",
+        chip=lambda facts: "guesses ahead",
         short="Speculative",
     ),
     Stage(

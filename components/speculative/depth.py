@@ -9,14 +9,24 @@ import streamlit as st
 
 from components.kit.numbers import percent
 from components.kit.tasks import Task
+from components.kit.text import markdown, shorten
+from components.speculative.recorded import recorded
+from engine.speculative.drafts import DraftKind
 
 if TYPE_CHECKING:
     from engine.speculative.race import Pay
     from engine.speculative.rounds import DraftRound
 
 
-def rule(part: DraftRound | None, summed: Pay | None, k: int) -> None:
-    """Write the rule with the numbers of a round, and the formula with those of a race."""
+def rule(part: DraftRound | None, summed: Pay | None, k: int, *, own: bool) -> None:
+    """Write the rule with the numbers of a round, and the formula with those of a race.
+
+    Args:
+        part: the race's first round.
+        summed: what the race says about speed; None if it is too short for that.
+        k: guesses per round.
+        own: whether the race was run here; else it is the recorded one.
+    """
     st.markdown("#### The rule")
     st.latex(
         r"x \sim q, \quad \text{keep } x \text{ if } u < \frac{p(x)}{q(x)}, \quad "
@@ -32,20 +42,23 @@ def rule(part: DraftRound | None, summed: Pay | None, k: int) -> None:
     st.markdown(
         "Why this keeps the distribution: a token comes out as an accepted guess with probability "
         "min(p, q), and as a redrawn one with max(p − q, 0), since the chance of a rejection is "
-        "just the sum that the residual is divided by. Together that is p, for any q."
+        "just the sum that what is left, max(p − q, 0), is divided by. Together that is p, for any "
+        "q. “Same distribution?” draws it."
     )
     st.markdown("#### When it pays")
     st.latex(
-        r"\text{tokens a pass} = \frac{1 - a^{k+1}}{1 - a}, \qquad \text{speed-up} = "
-        r"\frac{\text{tokens a pass}}{k \cdot c_\text{guess} + c_\text{check}}"
+        r"\text{tokens per pass} = \frac{1 - a^{k+1}}{1 - a}, \qquad \text{speed-up} = "
+        r"\frac{\text{tokens per pass}}{k \cdot c_\text{guess} + c_\text{check}}"
     )
     if summed is None:
-        st.markdown("Run a race on the first tab, and its numbers stand here.")
+        st.markdown("Your race ended within one round, too early to say what it costs.")
     else:
+        race = "your race" if own else "the recorded race"
         st.markdown(
-            f"In your race a = {summed.acceptance:.2f}, k = {k}, a guess costs "
-            f"{summed.draft_cost:.2f} and a check {summed.check_cost:.2f} plain steps: "
-            f"{summed.predicted:.2f} by the formula, {summed.speed_up:.2f} measured. The formula "
+            f"In {race} the share of checked guesses that were accepted is a = "
+            f"{summed.acceptance:.2f}, k = {k}, a guess costs {summed.draft_cost:.2f} and a check "
+            f"{summed.check_cost:.2f} plain steps: {summed.predicted:.2f} by the formula, "
+            f"{summed.speed_up:.2f} measured (without the reading of the prompt). The formula "
             "takes every guess to be right with the same chance, whatever came before it."
         )
 
@@ -55,7 +68,8 @@ def rest() -> None:
     st.markdown("#### The drafts here")
     st.markdown(
         "- **Prompt lookup** is no model: it looks for the last three tokens (or two, or one) in "
-        "the text so far and guesses what followed them there. Its q is 1 for that token.\n"
+        "the text so far and guesses what followed them there. It is sure of itself: its q is 1 "
+        "for the token that it found and 0 for all others.\n"
         "- **Early exit** is the model itself, cut after N blocks, with its own final norm and LM "
         "head. No block was trained for that, so it needs many of them to be right.\n"
         "- **Distilled** is one block, trained for nothing but this, on texts that this model "
@@ -63,10 +77,7 @@ def rest() -> None:
         "it, which already holds what the model thinks comes next. Its LM head is the model's own, "
         "cut to the 8,192 most used tokens: q is 0 for the others, and p − q redraws them. It "
         "exists for the default model alone, and guesses from the second round on, when the model "
-        "has read the prompt. On twelve questions that it had never seen, 39 % of its guesses were "
-        "accepted (44 % at temperature 0), so a check of two tokens gave 1.4. Where such a check "
-        "costs hardly more than a plain step, as on the machine where this was measured, that is "
-        "1.2 × as fast as plain decoding, with one guess a round."
+        f"has read the prompt. {distilled_words()}"
     )
     st.markdown("#### Shapes")
     st.markdown(
@@ -87,9 +98,23 @@ def rest() -> None:
     st.markdown(
         "- Same distribution does not mean same text: with a temperature above 0 the random "
         "numbers are used up differently, so a run with a draft says something else than a plain "
-        "run with the same seed. Only greedy texts are equal.\n"
+        "run with the same seed. Only greedy texts are equal (but for near ties: a pass over "
+        "several tokens rounds differently from a pass over one).\n"
         "- The times hold for this machine at this moment, with this model's size."
     )
+
+
+def distilled_words() -> str:
+    """Say as Markdown what was recorded of the distilled draft with one guess per round."""
+    recording = recorded()
+    name = DraftKind.DISTILLED.value
+    found = [(measured, measured.drafts[name][0]) for measured in recording.pays]
+    told = "; ".join(
+        f"after “{markdown(shorten(measured.prompt, 40))}” {percent(row.acceptance)} of its "
+        f"guesses were accepted, {row.speed_up:.2f} × plain decoding"
+        for measured, row in found
+    )
+    return f"Recorded with one guess per round, greedy: {told}."
 
 
 def tasks(

@@ -16,7 +16,7 @@ from components.kit.text import markdown
 from engine.speculative.drafts import DraftKind
 
 if TYPE_CHECKING:
-    from engine.speculative.law import LawCheck, TextLaw
+    from engine.speculative.law import TextLaw
     from engine.speculative.race import Pay
 
 MOST_TEXTS = 12
@@ -26,7 +26,7 @@ Measured = Mapping[str, Sequence["Pay"]]
 
 
 def speed_lines(found: Measured, *, key: str) -> go.Figure:
-    """Return the speed-up against k, one colour a draft, with a line at 1: plain decoding."""
+    """Return the speed-up against k, one colour per draft, a line at 1 for plain decoding."""
     name, best = _best(found)
     most = max(row.k for rows in found.values() for row in rows)
     series = {}
@@ -41,7 +41,7 @@ def speed_lines(found: Measured, *, key: str) -> go.Figure:
         series,
         title=f"{name} with k = {best.k}: {best.speed_up:.2f} × plain decoding",
         key=key,
-        x_title="k, guesses a round (dotted: by the formula)",
+        x_title="k, guesses per round (dotted: by the formula)",
         y_title="speed-up",
         positions=range(1, most + 1),
     )
@@ -62,13 +62,13 @@ def speed_lines(found: Measured, *, key: str) -> go.Figure:
 
 
 def table(found: Measured) -> list[dict[str, float | int | str]]:
-    """Return one row a draft and k, numbers with the digits that matter."""
+    """Return one row per draft and k, numbers with the digits that matter."""
     return [
         {
             "draft": draft,
             "k": row.k,
             "accepted": round(row.acceptance, 2),
-            "tokens a pass": round(row.tokens_a_pass, 2),
+            "tokens per pass": round(row.tokens_a_pass, 2),
             "cost of a guess": round(row.draft_cost, 2),
             "cost of a check": round(row.check_cost, 2),
             "speed-up": round(row.speed_up, 2),
@@ -116,10 +116,12 @@ def _named(draft: str) -> str:
 def texts_words(found: TextLaw) -> str:
     """Say in Markdown how close the texts of many runs come to the law."""
     return (
-        f"{found.runs} runs, {len(found.expected)} texts that can come. Total variation "
-        f"{found.total_variation:.3f}, where as many draws from the law itself give "
-        f"{found.by_chance:.3f} on average; a chi-square test gives p = {found.p_value:.2f} (a "
-        "wrong law would give nearly 0)."
+        f"{found.runs} runs, {len(found.expected)} texts that can come. Taken together, "
+        f"{percent(found.total_variation)} of the runs would have to be moved to meet the exact "
+        f"probabilities; with as many runs without a draft it would be "
+        f"{percent(found.by_chance)} on average. (Statistics: a difference like this or a larger "
+        f"one comes up by chance in {percent(found.p_value)} of such experiments; if the draft "
+        "changed the probabilities, it would be nearly none.)"
     )
 
 
@@ -140,17 +142,4 @@ def text_bars(found: TextLaw, data_of: Callable[[int], bytes], *, key: str) -> g
         key=key,
         before=[found.expected[text] for text in texts],
         value_name="share of the runs",
-    )
-
-
-def law_words(found: LawCheck) -> str:
-    """Say in Markdown how close many rounds come to the law."""
-    counts = ", ".join(f"{count / found.rounds:.3f}" for count in found.counts)
-    law = ", ".join(f"{share:.3f}" for share in found.expected)
-    rest = ", ".join(f"{share:g}" for share in found.residual)
-    return (
-        f"{found.rounds:,} rounds: shares {counts} where p is {law}. Accepted {found.accepted:.3f} "
-        f"(the sum of min(p, q) is {found.acceptance:.3f}); the residual is {rest}. Total "
-        f"variation {found.total_variation:.4f}; a chi-square test gives p = {found.p_value:.2f} "
-        "(a wrong law would give nearly 0)."
     )

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
 import plotly.graph_objects as go
 
 from components.kit import theme
 from components.kit.bars import bars
-from components.kit.lanes import lanes
 from components.kit.numbers import percent
 from components.kit.text import html, markdown, visible
 
 if TYPE_CHECKING:
-    from engine.speculative.race import Lap
     from engine.speculative.rounds import CheckedToken, DraftRound
 
 FATES: Mapping[str, tuple[str, str]] = {
@@ -32,9 +29,9 @@ MEANINGS: Mapping[str, str] = {
     "accepted": "accepted",
     "rejected": "rejected",
     "not checked": "after a rejection, not looked at",
-    "redrawn": "redrawn in its place",
-    "bonus": "bonus: all were accepted",
-    "drawn": "plain: nothing was guessed",
+    "redrawn": "drawn by the model in its place",
+    "bonus": "all were accepted: the model adds one of its own",
+    "drawn": "nothing was guessed: a plain step",
 }
 
 
@@ -122,8 +119,8 @@ def same_words(*, same: bool, greedy: bool, parts_at: int | None = None) -> str:
     if greedy:
         return "The race was stopped before both texts were complete."
     return (
-        "Two draws from the same distribution: the texts may differ, since the random numbers are "
-        "used up differently. At temperature 0 they are equal."
+        "Two draws from the same probabilities: the texts may differ, since a run with a draft "
+        "uses up the random numbers otherwise. At temperature 0 they are equal."
     )
 
 
@@ -147,28 +144,4 @@ def residual_bars(part: DraftRound, data_of: Callable[[int], bytes], *, key: str
         kept=[row.probability > 0 for row in part.residual],
         picked=None if part.last is None else part.last.id,
         value_name="residual (outline: p)",
-    )
-
-
-def race_lanes(laps: Sequence[Lap], *, key: str) -> go.Figure:
-    """Return speculative and plain decoding on one clock, a mark at each token or round."""
-    rounds = [lap.round for lap in laps if lap.round is not None]
-    steps = [step for lap in laps for step in lap.steps]
-    fast = np.cumsum([part.draft_milliseconds + part.check_milliseconds for part in rounds])
-    slow = np.cumsum([step.milliseconds for step in steps])
-    tokens = sum(len(part.ids) for part in rounds)
-    ratio = (slow[-1] / len(steps)) / (fast[-1] / tokens) if len(steps) and tokens else 1.0
-    word = "faster" if ratio >= 1 else "slower"
-    return lanes(
-        ["with a draft", "plain"],
-        [list(fast), list(slow)],
-        [
-            [f"round {part.index + 1}: {len(part.ids)} tokens" for part in rounds],
-            [f"token {step.index + 1}: {visible(step.data, limit=20)}" for step in steps],
-        ],
-        title=(
-            f"{tokens} tokens in {len(rounds)} passes of the target: "
-            f"{ratio if ratio >= 1 else 1 / ratio:.2f} × {word} than plain decoding"
-        ),
-        key=key,
     )

@@ -115,6 +115,11 @@ def button(label: str, job: str, **look: Any) -> Any | None:
     return wanted
 
 
+def failed(job: str) -> bool:
+    """Say whether the engine refused this job when it ran last, which nobody has been told yet."""
+    return bool(st.session_state.get(PROBLEM, (None, ""))[0] == job)
+
+
 def say_problem(job: str) -> None:
     """Say once what the engine refused when this job ran last."""
     name, sentence = st.session_state.get(PROBLEM, (None, ""))

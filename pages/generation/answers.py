@@ -1,6 +1,7 @@
 """The answers to each prompt, as a tree of branches, kept for this session.
 
-`begin`, `go_on` and `take` are callbacks: they ask for a run, which the page then does by `write`.
+`another`, `go_on` and `take` are callbacks: they ask for a run, which the page then does by
+`write`. Where nothing is written yet, `wanted` asks for the first answer by itself.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from components.link import keys
+from components.link.changes import change
 from engine.generation.branches import Setup, Tree, Written
 from engine.generation.releases import Ending, Release, one_text, releases_of
 from pages.frame import job
@@ -26,6 +29,8 @@ STOPPED = "answers_stopped"
 STEP = "answer_step"
 MOST_PROMPTS = 8
 """How many prompts keep their answers."""
+MOST_SEEDS = 10_000
+"""How many seeds are tried for another answer."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +80,35 @@ def show(live: Live, branch: int, step: int | None = None) -> None:
     st.session_state[STEP] = length if step is None else min(step + 1, length)
 
 
+def wanted(live: Live) -> Wanted | None:
+    """Take out what is to be written now; where nothing stands yet, the first answer.
+
+    An answer that was stopped before its first token, or that the engine refused, is not.
+    """
+    asked: Wanted | None = job.asked(RUN)
+    if asked is not None or tree(live).branches:
+        return asked
+    return None if was_stopped(live) or job.failed(RUN) else Wanted(None)
+
+
 def begin(live: Live) -> None:
-    """Ask for another answer, from the prompt on."""
+    """Ask for an answer, from the prompt on."""
     job.ask(RUN, Wanted(None))
+
+
+def another(live: Live, stops: tuple[str, ...]) -> None:
+    """Ask for another answer; where these settings have given theirs, with the next seed."""
+    roots = [tree(live).path(branch)[:1] for branch in tree(live).children(None)]
+    used = {part[0].setup.seed for part in roots if part and _alike(live, part[0].setup, stops)}
+    seed = next(number for number in range(live.seed, live.seed + MOST_SEEDS) if number not in used)
+    if seed != live.seed and not live.settings.greedy:
+        change(f"Seed {seed} instead of {live.seed}, for another draw.", {keys.SEED: seed})
+    begin(live)
+
+
+def _alike(live: Live, setup: Setup, stops: tuple[str, ...]) -> bool:
+    """Say whether a run would write the same as one with this setup, if their seeds were equal."""
+    return setup.settings == live.settings and setup.stop == stops
 
 
 def go_on(live: Live) -> None:
@@ -104,8 +135,8 @@ def branch_with(live: Live, at: int, token_id: int) -> int | None:
     return None
 
 
-def forget(live: Live) -> None:
-    """Forget all answers to this prompt."""
+def start_over(live: Live) -> None:
+    """Forget all answers to this prompt, so that a first one is written anew."""
     for name in (TREES, BRANCH, STOPPED):
         forget_kept(name, _base(live))
 
@@ -134,6 +165,10 @@ def write(live: Live, asked: Wanted, setup: Setup) -> Generator[tuple[Written, .
         before = ()
     else:
         before = tree(live).ids(asked.parent)[: asked.at]
+    shared = None if before or asked.forced else _first(live.model.source, live.ids, setup)
+    if shared:
+        yield _adopt(live, shared)
+        return
     steps = generate(
         live.model,
         live.ids,
@@ -157,7 +192,29 @@ def write(live: Live, asked: Wanted, setup: Setup) -> Generator[tuple[Written, .
                 written = written.with_own(branch, path[written.branches[branch].at :])
             keep(TREES, _base(live), written, most=MOST_PROMPTS)
             show(live, branch)
+            if shared is not None and step.stop_reason is not None:
+                shared[:] = written.path(branch)
             yield written.path(branch)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _first(source: str, ids: tuple[int, ...], setup: Setup) -> list[Written]:
+    """Return the place for a whole answer from the prompt on; empty until somebody wrote it.
+
+    Prompt, settings and seed decide every token, so a class that opens the page writes it once.
+    """
+    return []
+
+
+def _adopt(live: Live, written: list[Written]) -> tuple[Written, ...]:
+    """Add an answer that was written before as a branch, and show it."""
+    answers = tree(live).with_branch(None, 0)
+    branch = len(answers.branches) - 1
+    for part in written:
+        answers = answers.with_token(branch, part)
+    keep(TREES, _base(live), answers, most=MOST_PROMPTS)
+    show(live, branch)
+    return answers.path(branch)
 
 
 def _base(live: Live) -> tuple[str, tuple[int, ...]]:

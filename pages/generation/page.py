@@ -11,6 +11,7 @@ from components.generation.alternatives import alternatives, headline
 from components.generation.answer_text import Piece, answer_html, answer_text, legend, pieces
 from components.kit.tasks import Task
 from components.kit.text import markdown, visible
+from components.link import keys
 from engine.generation.branches import Setup, Written
 from engine.kv_cache.sizes import size_of
 from pages.frame import frame, job
@@ -36,7 +37,10 @@ def start_controls(answer: Answer, running: bool) -> Setup:
             running,
             write=lambda: answers.begin(live),
             more=lambda: answers.go_on(live),
-            forget=lambda: answers.forget(live),
+            another=lambda: answers.another(
+                live, controls.parse_stops(st.session_state[keys.STOP])[0]
+            ),
+            forget=lambda: answers.start_over(live),
             stop=partial(job.stop_button, answers.RUN, on_stop=partial(answers.note_stop, live)),
         )
         budget, stops = controls.budget_and_stops()
@@ -97,17 +101,18 @@ def chosen_token(answer: Answer, index: int) -> None:
 
 def visual() -> None:
     """Draw the run, its text, and the chosen token's alternatives."""
-    asked = job.asked(answers.RUN)
+    asked = answers.wanted(live)
     answer = answers.shown(live)
     setup = start_controls(answer, asked is not None)
     job.say_problem(answers.RUN)
-    text, card = st.columns([1.4, 1], gap="medium")
+    with st.container(key="picture"):
+        text, card = st.columns([1.4, 1], gap="medium")
     with text:
         if asked is not None:
             run(asked, setup)
         if not answer:
             st.html(answer_html(live.text, []))
-            st.caption("Nothing is written yet. Write, then click any token of the answer.")
+            st.markdown(controls.why_it_ended(answer, stopped=True))
             return
         place = st.container()
         index = replay(answer)
@@ -121,7 +126,10 @@ def visual() -> None:
                 on_select=choose,
             )
             st.html(legend())
-            st.markdown(controls.why_it_ended(answer, stopped=answers.was_stopped(live)))
+            st.markdown(
+                controls.why_it_ended(answer, stopped=answers.was_stopped(live))
+                + controls.other_settings(answer[-1].setup, setup)
+            )
     with card:
         chosen_token(answer, index)
     looks(live, answer, index)

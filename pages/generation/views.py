@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from components.generation.branch_tree import branch_name, branch_tree, chosen_branch
-from components.generation.detokenizer import detokenizer_table
+from components.generation.detokenizer import detokenizer_table, release_cards, summary
 from components.generation.events import event_list
-from components.generation.examples import example_buttons
+from components.generation.examples import EXAMPLES, THIS_ANSWER, example_buttons
 from components.generation.surprise import surprise, where_unsure
 from components.kit.show import chart
-from components.kv_cache.costs import cost_lanes, cost_lines, cost_words
+from components.kv_cache.costs import cost_lanes, cost_lines, cost_words, work_figure, work_words
 from components.link import keys, widgets
 from engine.generation import export
+from engine.generation.releases import releases
 from engine.generation.server_events import server_events
 from pages.frame import job
 from pages.frame.kept import keep, kept
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 MEASURE = "measure"
 COSTS = "answer_costs"
+MEASURED_AT_ONCE = 16
+"""How many tokens are measured when the view opens: without the cache each takes longer."""
 BRANCH_BOX = "branch_box"
 
 
@@ -47,9 +50,11 @@ def looks(live: Live, answer: Answer, index: int) -> None:
         "Cost of each step": lambda: costs(live, answer),
         "Detokenizer": lambda: detokenizer(live, answer),
         "Streaming to a client": lambda: streaming(live, answer),
-        "Take it away": lambda: downloads(live, answer),
+        "Download": lambda: downloads(live, answer),
     }
-    pages[widgets.choice("A closer look", list(pages), key=keys.GENERATION_PART)]()
+    formerly = {"Take it away": "Download"}
+    part = widgets.choice("A closer look", list(pages), key=keys.GENERATION_PART, formerly=formerly)
+    pages[part]()
 
 
 def branches(live: Live) -> None:
@@ -94,9 +99,29 @@ def surprises(answer: Answer, index: int) -> None:
 
 
 def detokenizer(live: Live, answer: Answer) -> None:
-    """Draw what became of the bytes of each token."""
+    """Draw what became of the bytes of each token: of an example, or of this answer."""
+    names = [example.name for example in EXAMPLES]
     log, ending = answers.log_of(live, answer)
-    detokenizer_table(log, ending, [part.step.data for part in answer], key="detokenizer")
+    pieces = [part.step.data for part in answer]
+    held = any(not release.shown and release.arrived for release in log)
+    chosen = st.pills(
+        "The tokens of",
+        [THIS_ANSWER, *names],
+        key="detokenized",
+        default=THIS_ANSWER if held else names[0],
+        required=True,
+    )
+    if chosen != THIS_ANSWER:
+        tokenizer, example = live.model.tokenizer, EXAMPLES[names.index(chosen)]
+        tokens = tokenizer.encode(example.text)
+        log, ending = releases(tokenizer, [token.id for token in tokens], stop=example.stop)
+        shown = next((i for i, part in enumerate(log) if part.found), len(log)) + 1
+        log, pieces = log[:shown], [token.data for token in tokens[:shown]]
+        st.caption(example.words)
+    st.html(release_cards(log, pieces))
+    st.markdown(summary(log, ending))
+    with st.expander("As a table"):
+        detokenizer_table(log, pieces, key="detokenizer")
     example_buttons()
 
 
@@ -136,18 +161,46 @@ def downloads(live: Live, answer: Answer) -> None:
 
 
 def costs(live: Live, answer: Answer) -> None:
-    """Measure and draw what each step costs, with and without the cache."""
+    """Draw what each step costs: counted by formula, and measured with and without the cache."""
+    from engine.kv_cache.step_work import step_work
+
+    shape, tokens = live.model.architecture, len(live.ids) + len(answer)
+    work = step_work(shape)
+    chart(
+        work_figure(work, tokens, shape.context, key="work"),
+        key="work",
+        alt="Multiplications per step against the length of the text: matrices and attention",
+    )
+    st.markdown(work_words(work, tokens, shape.context))
+    _measured_costs(live, answer)
+
+
+def _measured_costs(live: Live, answer: Answer) -> None:
+    """Measure the first tokens at once, all of them on demand, and draw the result."""
     ids = tuple(part.step.id for part in answer)
     request = (live.model.source, live.ids, ids)
+    measured: tuple[StepCost, ...] | None = kept(COSTS, request)
+    wanted: int | None = job.asked(MEASURE)
+    if wanted is None and measured is None and not job.failed(MEASURE):
+        wanted = MEASURED_AT_ONCE
     with st.container(horizontal=True, vertical_alignment="center"):
-        wanted = job.button("Measure", MEASURE, icon=":material/timer:")
-        st.caption(
-            f"Reads these {len(ids)} tokens once with the KV cache and once without it, here and "
-            "now."
+        job.start_button(
+            "Measure all tokens",
+            MEASURE,
+            running=wanted is not None,
+            wanted=len(ids),
+            icon=":material/timer:",
+            disabled=len(measured or ()) == len(ids),
         )
-    if wanted:
-        _measure(live, ids, request)
-    measured = kept(COSTS, request)
+        if wanted is not None:
+            job.stop_button(MEASURE, on_stop=lambda: keep(COSTS, request, kept(COSTS, request, ())))
+        st.caption(
+            "Measured here and now: the tokens of the answer are read once with the KV cache and "
+            f"once without it, at first {MEASURED_AT_ONCE} of them."
+        )
+    job.say_problem(MEASURE)
+    if wanted is not None:
+        _measure(live, ids[:wanted], request)
     if measured:
         _draw_costs(measured, [part.step.data for part in answer])
 

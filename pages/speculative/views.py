@@ -8,24 +8,32 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from components.kit.layout import side_by_side
 from components.kit.show import chart
-from components.speculative import pay
+from components.kit.text import markdown, shorten
+from components.speculative import law_bars, pay
+from components.speculative.recorded import recorded
 from pages.frame import job
+from pages.frame.kept import keep, kept
 from pages.frame.live import Live
 from pages.speculative import races
 
 if TYPE_CHECKING:
-    from engine.speculative.law import TextLaw
+    from engine.speculative.law import LawCheck, TextLaw
+
+LAW = "draft_law"
 
 
 def comparison(live: Live, choice: races.Choice) -> None:
-    """Measure and draw which draft pays, and for which k."""
+    """Draw which draft pays, and for which k: measured on this prompt, or recorded on two."""
     wanted: Sequence[races.Choice] | None = job.asked(races.COMPARE)
+    if wanted is None:
+        _comparison_picture(live, choice)
     every = [replace(choice, kind=kind) for kind in races.kinds(live)]
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, key, choices in (
-            ("Measure this draft", "compare", [choice]),
-            ("Measure all drafts", "compare_all", every),
+            ("Measure this draft here", "compare", [choice]),
+            ("Measure all drafts here", "compare_all", every),
         ):
             job.start_button(
                 label,
@@ -37,7 +45,7 @@ def comparison(live: Live, choice: races.Choice) -> None:
             )
         if wanted is not None:
             job.stop_button(races.COMPARE)
-        st.caption("k = 1 … 8, in turns with plain decoding. All drafts take some minutes.")
+        st.caption("On your prompt, k = 1 … 8, in turns with plain decoding: some minutes for all.")
     job.say_problem(races.COMPARE)
     if wanted is not None:
         bar = st.progress(0.0)
@@ -45,28 +53,69 @@ def comparison(live: Live, choice: races.Choice) -> None:
             job.follow(
                 races.compare(live, wanted), lambda step: bar.progress(step[1], text=step[0])
             )
+
+
+def _comparison_picture(live: Live, choice: races.Choice) -> None:
     found = races.pays(live, choice.budget)
+    with st.container(key="picture", gap="xsmall"):
+        if found:
+            _speeds(found, "pays")
+            st.markdown(pay.verdict(found))
+        else:
+            recording = recorded()
+            names = ("A text that copies", "An open text")
+            places = side_by_side(1, 1)
+            for place, name, measured in zip(places, names, recording.pays, strict=True):
+                with place:
+                    st.markdown(f"**{name}:** “{markdown(shorten(measured.prompt, 60))} …”")
+                    _speeds(measured.drafts, f"pays_{name}")
+            st.caption(
+                f":blue-badge[recorded] {markdown(recording.model)}, greedy, "
+                f"{recording.pays[0].tokens} tokens each. A draft pays where its guesses come "
+                "true; above the dashed line it is faster than plain decoding."
+            )
     if found:
-        st.markdown(pay.verdict(found))
-        chart(
-            pay.speed_lines(found, key="pays"),
-            key="pays",
-            alt="Speed-up against the number of guesses, one line per draft",
-        )
         st.dataframe(pay.table(found), hide_index=True, key="pay_table")
 
 
+def _speeds(found: pay.Measured, key: str) -> None:
+    chart(
+        pay.speed_lines(found, key=key),
+        key=key,
+        alt="Speed-up against the number of guesses, one line per draft",
+    )
+
+
 def law(live: Live, choice: races.Choice) -> None:
-    """Count: many rounds on a small vocabulary, many runs of this model."""
-    st.markdown("##### A small vocabulary")
-    st.markdown("p = [0.6, 0.3, 0.1] and a draft that is far off, q = [0.2, 0.5, 0.3]:")
-    if st.button("Count 20,000 rounds", key="count_law", icon=":material/functions:"):
+    """Draw the law on a small vocabulary; count many runs of this model."""
+    with st.container(horizontal=True, vertical_alignment="center", key="law_controls"):
+        name = st.pills(
+            "The draft is",
+            list(law_bars.DRAFTS),
+            key="law_draft",
+            default=next(iter(law_bars.DRAFTS)),
+            required=True,
+        )
+        wanted = job.button(
+            f"Count {law_bars.ROUNDS:,} rounds here", "count_law", icon=":material/functions:"
+        )
+    draft = law_bars.DRAFTS[name]
+    if wanted:
         from engine.speculative.law import check_law
 
-        found = check_law([0.6, 0.3, 0.1], [0.2, 0.5, 0.3], rounds=20_000, seed=live.seed)
-        st.session_state["law"] = found
-    if "law" in st.session_state:
-        st.markdown(pay.law_words(st.session_state["law"]))
+        with job.running("count_law"), st.spinner("Counting …"):
+            counted = check_law(law_bars.MODEL, draft, rounds=law_bars.ROUNDS, seed=live.seed)
+            keep(LAW, (name, live.seed), counted, most=8)
+    own: LawCheck | None = kept(LAW, (name, live.seed))
+    found = own or recorded().laws[name]
+    with st.container(key="picture", gap="xsmall"):
+        chart(
+            law_bars.law_bars(found, draft, key="law"),
+            key="law",
+            alt="For three words: the draft's share, and what is kept and redrawn, which make p",
+        )
+        badge = "counted here" if own else "recorded"
+        st.markdown(f":blue-badge[{badge}] {law_bars.law_words(found)}")
     _texts(live, choice)
 
 
@@ -74,7 +123,8 @@ def _texts(live: Live, choice: races.Choice) -> None:
     """Count the first three tokens of this model with the chosen draft."""
     st.markdown("##### This model, the first three tokens")
     st.markdown(
-        "With top-k 3 at most 27 texts can come. Passes without a draft give the exact probability "
+        "The same with real text: only the three likeliest tokens may come at each place (top-k "
+        "3), so at most 27 texts are possible. Passes without a draft give the exact probability "
         f"of each; {races.RUNS} runs with the draft above, k = 3, are counted beside it."
     )
     if job.button(f"Count {races.RUNS} runs", races.COUNT, icon=":material/timer:"):

@@ -27,10 +27,7 @@ def page(open_app):
     return open_app("generation", **LINK)
 
 
-def test_a_run_writes_up_to_its_budget_and_says_so(page):
-    assert "Nothing is written yet" in said(page)
-    page.button(key="write").click().run()
-    assert not page.exception
+def test_the_page_arrives_with_an_answer_up_to_its_budget_and_says_so(page):
     path = tree(page).path(0)
     assert path[-1].step.stop_reason in {"token budget", "end token"}
     assert len(path) <= 6
@@ -39,11 +36,11 @@ def test_a_run_writes_up_to_its_budget_and_says_so(page):
 
 
 def test_settings_that_change_later_change_nothing_that_was_written(page):
-    page.button(key="write").click().run()
     before = tree(page).path(0)
     page.slider(key="temperature").set_value(0.0).run()
     assert tree(page).path(0) == before
     assert "Written with temperature 1.5" in said(page)
+    assert "Your settings have changed since" in said(page)
     page.button(key="write_new").click().run()
     assert len(tree(page).branches) == 2
     assert "Written with temperature 0," in said(page)
@@ -51,11 +48,26 @@ def test_settings_that_change_later_change_nothing_that_was_written(page):
 
 def test_writing_on_goes_on_where_it_ended(open_app):
     page = open_app("generation", **LINK | {"seed": "3"})
-    page.button(key="write").click().run()
     first = tree(page).ids(0)
     page.button(key="write").click().run()
     assert tree(page).ids(0)[: len(first)] == first
     assert len(tree(page).ids(0)) > len(first)
+    assert "tokens in 2 runs" in said(page)
+
+
+def test_another_answer_is_drawn_with_the_next_seed_and_says_so(page):
+    page.button(key="write_new").click().run()
+    page.button(key="write_new").click().run()
+    found = tree(page)
+    assert [found.path(branch)[0].setup.seed for branch in range(3)] == [0, 1, 2]
+    assert "Seed 2 instead of 1" in said(page)
+
+
+def test_the_same_question_is_written_once_for_all_who_ask_it(open_app, monkeypatch):
+    first = open_app("generation", **LINK | {"seed": "77"})
+    monkeypatch.setattr("engine.generation.loop.generate", None)  # nobody writes from here on
+    second = open_app("generation", **LINK | {"seed": "77"})
+    assert tree(second) == tree(first)
 
 
 def test_writing_on_repeats_nothing_that_was_held_back(page):
@@ -71,18 +83,25 @@ def test_writing_on_repeats_nothing_that_was_held_back(page):
 
 
 def test_the_answers_come_back_with_their_prompt(page):
-    page.button(key="write").click().run()
-    ids = tree(page).ids(0)
+    page.button(key="write_new").click().run()
+    ids = next(iter(page.session_state["answers"].values())).ids(1)
     set_prompt(page, "Why is the sea blue?")
-    assert "Nothing is written yet" in said(page)
+    assert len(page.session_state["answers"]) == 2
     set_prompt(page, LINK["prompt"])
-    assert tree(page).ids(0) == ids
+    assert next(iter(page.session_state["answers"].values())).ids(1) == ids
+    assert len(page.session_state["answers"]) == 2
     page.button(key="forget").click().run()
-    assert "Nothing is written yet" in said(page)
+    assert [len(found.branches) for found in page.session_state["answers"].values()] == [1, 1]
+
+
+def test_an_answer_stopped_before_its_first_token_is_not_begun_again(page, monkeypatch):
+    monkeypatch.setattr("pages.generation.answers.was_stopped", lambda live: True)
+    set_prompt(page, "Something else")
+    assert "before the first token" in said(page)
+    assert not page.button(key="write").disabled
 
 
 def test_a_stop_string_ends_the_text(page):
-    page.button(key="write").click().run()
     text = "".join(part.step.text for part in tree(page).path(0))
     stop = next(
         character for character in text if character.isprintable() and character not in "|\\ "
@@ -97,7 +116,6 @@ def test_a_stop_string_ends_the_text(page):
 
 
 def test_each_closer_look_runs(page):
-    page.button(key="write").click().run()
     for look in ("Surprise", "Detokenizer", "Streaming to a client", "Take it away", "Branches"):
         page.segmented_control(key="closer").set_value(look).run()
         assert not page.exception, look
@@ -108,7 +126,6 @@ def test_each_closer_look_runs(page):
 
 
 def test_the_tasks_are_checked_on_what_was_written(page):
-    page.button(key="write").click().run()
     reasons = {part.step.stop_reason for part in tree(page).path(0)} - {None}
     page.session_state["view"] = "Try this"
     page.run()
@@ -125,7 +142,6 @@ def test_the_link_carries_the_run(page):
 
 
 def test_an_example_sets_prompt_and_settings(page):
-    page.button(key="write").click().run()
     page.segmented_control(key="closer").set_value("Detokenizer").run()
     page.button(key="example_2").click().run()
     assert not page.exception

@@ -11,6 +11,7 @@ from tests.browser.harness.actions import (
     choose,
     open_tab,
     press_button,
+    set_slider,
     visit,
     wait_for_model,
     wait_until_idle,
@@ -29,14 +30,12 @@ def texts(page) -> list[str]:
     return pieces(page).all_inner_texts()
 
 
-def start_and_wait_for_tokens(page) -> None:
-    press_button(page, "write", wait=False)
+def wait_for_tokens(page) -> None:
     page.get_by_text(re.compile(r"^[3-9]\d* tokens?, \d+ ms for this one$")).wait_for()
 
 
 def test_an_answer_is_written_and_another_token_taken(page_at):
-    page = page_at("/generate", params=GREEDY)
-    press_button(page, "write")
+    page = page_at("/generate", params=GREEDY)  # where an answer is written by itself
     assert texts(page)[0] == " Paris"
     assert len(texts(page)) == 6
     assert page.get_by_text("Ended by the token budget").is_visible()
@@ -63,15 +62,16 @@ def test_an_answer_is_written_and_another_token_taken(page_at):
 
 
 def test_stop_or_another_page_ends_a_run_within_a_token_and_the_text_stays(page_at):
-    page = page_at("/generate", params=LONG)
-    start_and_wait_for_tokens(page)
+    page = page_at("/generate", params=LONG, ready=False)
+    wait_for_tokens(page)
     press_button(page, "stop_run")
     stopped = len(texts(page))
     assert 3 <= stopped < 150
     assert page.get_by_text("Stopped by you.").is_visible()
     choose(page, "closer", "Detokenizer")
     assert len(texts(page)) == stopped
-    start_and_wait_for_tokens(page)
+    press_button(page, "write", wait=False)
+    wait_for_tokens(page)
     visit(page, "tokenizer")
     visit(page, "generation")
     count = len(texts(page))
@@ -83,19 +83,18 @@ def test_stop_or_another_page_ends_a_run_within_a_token_and_the_text_stays(page_
 
 def test_two_people_write_at_once_and_get_the_texts_that_they_get_alone(page_at):
     prompts = (GREEDY["prompt"], "The capital of Spain is")
-    pages = [page_at("/generate", params=GREEDY | {"prompt": prompt}) for prompt in prompts]
-    for page in pages:
-        press_button(page, "write", wait=False)
+    links = [GREEDY | {"prompt": prompt} for prompt in prompts]
+    pages = [page_at("/generate", params=link, ready=False) for link in links]
     for page, prompt in zip(pages, prompts, strict=True):
-        wait_until_idle(page)
+        wait_for_model(page)
         assert page.get_by_role("textbox", name="Prompt").input_value() == prompt
     together = [texts(page) for page in pages]
     assert [text[0] for text in together] == [" Paris", " Madrid"]
     alone = pages[1]
-    alone.reload()
-    wait_for_model(alone)
-    press_button(alone, "write")
-    assert texts(alone) == together[1]
+    alone.get_by_role("button", name="When to stop").click()
+    set_slider(alone, "max_new_tokens", 7)  # another run than the one that is kept
+    press_button(alone, "write_new")
+    assert texts(alone)[:6] == together[1]
 
 
 def test_markup_in_prompt_and_stop_string_is_shown_literally(page_at):
@@ -106,7 +105,6 @@ def test_markup_in_prompt_and_stop_string_is_shown_literally(page_at):
         "max_new_tokens": "8",
     }
     page = page_at("/generate", params=params, dark=True, viewport=(1024, 768))
-    press_button(page, "write")
     answer = widget(page, "answer").locator(".answer")
     assert answer.locator("b").count() == 0
     assert "<b>bold</b>" in answer.inner_text()

@@ -1,5 +1,6 @@
 """The parts of the generation page: stop strings as typed, pieces as drawn, the tree, the words."""
 
+import numpy as np
 import pytest
 
 from components.generation.answer_text import LEVELS, answer_html, level, pieces
@@ -138,14 +139,14 @@ def test_a_branch_stands_beneath_the_one_that_it_leaves():
 
 def test_the_tree_draws_each_branch_and_a_click_on_its_end_names_it():
     figure = branch_tree(tree(), current=3, key="k")
-    ends = figure.data[-1]
+    *_, ends, names = figure.data
     assert list(ends.x) == [3, 2, 4, 1]
     assert list(ends.y) == [0, 1, 2, 3]
-    assert "<b>" not in ends.text[0]
-    assert "&#60;b&#62;" in ends.text[0]
-    event = {"selection": {"points": [{"curve_number": len(figure.data) - 1, "point_index": 2}]}}
+    assert "<b>" not in names.text[0]
+    assert "&#60;b&#62;" in names.text[0]
+    event = {"selection": {"points": [{"curve_number": len(figure.data) - 2, "point_index": 2}]}}
     assert chosen_branch(event, tree()) == 3
-    picked = [list(trace.x) for trace in figure.data[1:-1:2]]
+    picked = [list(trace.x) for trace in figure.data[1:-2:2]]
     assert picked == [[0, 1], [1, 1, 2], [2, 2, 4], []]
     assert branch_name(tree(), 1) == "2: after token 1: <b>"
 
@@ -154,7 +155,21 @@ def test_surprise_is_bits():
     steps = [written(1, probability=p).step for p in (0.5, 0.125, 1.0, 0.0)]
     assert bits_of(steps) == [1, 3, 0, 149]
     assert surprise(steps[:3], key="k").layout.title.text.startswith("4 bits in all")
-    assert "4.0 bits, 1.33 a token" in where_unsure(steps[:3])
+    assert "4.0 bits of surprise, 1.33 per token" in where_unsure(steps[:3])
+
+
+@pytest.mark.parametrize("count", [5, 60])
+def test_words_and_axis_give_a_token_the_same_number(count):
+    steps = [written(1, probability=0.9, index=i).step for i in range(count)]
+    steps[3] = written(1, b" all", probability=0.01, index=3).step
+    figure = surprise(steps, key="k")
+    assert "“·all”, token 4" in figure.layout.title.text
+    assert figure.data[0].x[int(np.argmax(figure.data[0].y))] == 4
+    assert figure.data[0].hovertext[3].startswith("token 4: ")
+    axis = figure.layout.xaxis
+    shown = dict(zip(axis.tickvals, axis.ticktext, strict=True))
+    assert shown[4] == "·all" if count <= 40 else all(str(k) == v for k, v in shown.items())
+    assert axis.range[0] < 1 < count < axis.range[1]
 
 
 @pytest.mark.parametrize(
@@ -205,7 +220,7 @@ def test_costs_on_one_clock():
     assert list(figure.data[0].x) == pytest.approx([0, 0.2, 0.3, 0.4])
     assert list(figure.data[1].x) == pytest.approx([0, 0.2, 0.5, 1.0])
     assert cost_lines(costs, key="k").layout.title.text == (
-        "Prefill of 5 tokens: 200 ms, then 100 ms a token"
+        "Prefill of 5 tokens: 200 ms, then 100 ms per token"
     )
     assert "3 of 3 steps" in cost_words(costs)
 

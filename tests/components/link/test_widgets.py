@@ -58,7 +58,7 @@ def page() -> None:
     widgets.slider(keys.Limit(keys.ROPE_PAIR, "Pair", 0, 5, 1, 1, whole=True))
     widgets.slider(keys.Limit(keys.ROPE_KEY, "Key", 0, 0, 0, 1, whole=True))
     widgets.text("Text", "usual", key=keys.LOSS_TEXT)
-    widgets.tabs("View", ("First", "Second"), key=keys.VIEW)
+    widgets.choice("View", ("First", "Second"), key=keys.VIEW)
     neuron = widgets.number(keys.NEURON, "Neuron", 7)
     if neuron is not None:
         widgets.write(keys.NEURON, neuron)

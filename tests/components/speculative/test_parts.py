@@ -1,25 +1,22 @@
-"""The parts of the speculative decoding page: fates, residual, lanes, and the verdict."""
+"""The parts of the speculative decoding page: fates, residual, two texts, law, and verdict."""
+
+import json
 
 import numpy as np
 import pytest
 
 from components.speculative.depth import tasks
-from components.speculative.pay import (
-    law_words,
-    speed_lines,
-    table,
-    text_bars,
-    texts_words,
-    verdict,
-)
+from components.speculative.law_bars import DRAFTS, MODEL, law_bars, law_words
+from components.speculative.pay import speed_lines, table, text_bars, texts_words, verdict
+from components.speculative.recorded import Measured, Recording, recorded
 from components.speculative.rounds import (
-    race_lanes,
     residual_bars,
     round_words,
     rounds_html,
     same_words,
     told,
 )
+from components.speculative.two_texts import fast_passes, headline, plain_passes, ratio, seconds
 from engine.generation.token_step import TokenStep
 from engine.speculative.law import LawCheck, TextLaw
 from engine.speculative.race import Lap, Pay, expected_tokens, predicted_speed_up
@@ -90,12 +87,46 @@ def test_the_residual_is_p_over_q():
     assert list(figure.data[1].x) == pytest.approx([0.6, 0.1])
 
 
-def test_lanes_say_how_much_faster():
+def test_two_texts_are_made_of_passes_and_the_headline_says_how_much_faster():
     laps = (Lap(ROUND, (step(0), step(1))), Lap(None, (step(2),)))
-    figure = race_lanes(laps, key="k")
-    assert figure.layout.title.text == (
-        "2 tokens in 1 passes of the target: 2.00 × faster than plain decoding"
-    )
+    assert fast_passes(laps) == [[(b"<b>", True), (b" cat", False)]]
+    assert plain_passes(laps) == [[(b"x", False)]] * 3
+    assert seconds(laps) == pytest.approx((0.1, 0.3))
+    assert ratio(laps) == pytest.approx(2.0)
+    assert headline(laps, same=True) == "1 pass instead of 3: the same text, 2.00 × as fast"
+    slow = (Lap(ROUND, (step(0),)), Lap(ROUND, ()))
+    assert headline(slow, same=False).startswith("2 passes instead of 1: 4 tokens of text, 2.00")
+
+
+def test_a_recording_is_the_same_after_it_was_written_and_read():
+    law = LawCheck(100, (60, 30, 10), (0.6, 0.3, 0.1), (1.0, 0.0, 0.0), 0.6, 0.6, 0.0, 1.0)
+    laps = (Lap(ROUND, (step(0), step(1))), Lap(None, (step(2),)))
+    whole = Recording("m", laps, (Measured("p", 3, {"Distilled": (paid(1, 1.5),)}),), {"far": law})
+    assert Recording.from_json(json.loads(json.dumps(whole.to_json()))) == whole
+
+
+def test_the_recorded_race_is_won_by_the_draft_with_the_same_text():
+    found = recorded()
+    fast = [data for tokens in fast_passes(found.laps) for data, _ in tokens]
+    plain = [data for tokens in plain_passes(found.laps) for data, _ in tokens]
+    assert fast == plain
+    assert len(fast_passes(found.laps)) < len(plain)
+    assert ratio(found.laps) > 1.2
+    assert [len(measured.drafts) for measured in found.pays] == [3, 3]
+    assert set(found.laws) == set(DRAFTS)
+
+
+@pytest.mark.parametrize("name", DRAFTS)
+def test_kept_and_redrawn_make_the_models_share(name):
+    law = recorded().laws[name]
+    assert law.expected == pytest.approx(MODEL)
+    figure = law_bars(law, DRAFTS[name], key="k")
+    _, kept, redrawn, outline, counted = figure.data
+    assert list(kept.y) == pytest.approx(np.minimum(MODEL, DRAFTS[name]))
+    assert list(redrawn.base) == pytest.approx(list(kept.y))
+    assert list(kept.y + redrawn.y) == pytest.approx(MODEL)
+    assert list(outline.y) == pytest.approx(MODEL)
+    assert list(counted.y) == pytest.approx(MODEL, abs=0.02)
 
 
 def test_the_verdict_says_where_it_does_not_pay():
@@ -135,7 +166,8 @@ def test_texts_are_bars_beside_their_law():
     assert list(figure.data[1].x) == pytest.approx([0.75, 0.25])
     assert "&#60;b&#62;·cat" in " ".join(figure.layout.yaxis.ticktext)
     assert "100 runs, 2 texts" in texts_words(found)
-    assert "Total variation 0.050" in texts_words(found)
+    assert "5.0 % of the runs would have to be moved" in texts_words(found)
+    assert "by chance in 25 % of such experiments" in texts_words(found)
 
 
 def test_the_formula_on_known_values():
@@ -148,7 +180,10 @@ def test_the_formula_on_known_values():
 
 def test_the_law_in_words():
     found = LawCheck(100, (60, 30, 10), (0.6, 0.3, 0.1), (1.0, 0.0, 0.0), 0.6, 0.6, 0.0, 1.0)
-    assert "shares 0.600, 0.300, 0.100 where p is 0.600, 0.300, 0.100" in law_words(found)
+    said = law_words(found)
+    assert "came 60.0, 30.0 and 10.0 % of the time" in said
+    assert "alone would give 60, 30 and 10" in said
+    assert "by chance in 100 % of such experiments" in said
 
 
 def test_same_text_is_claimed_only_in_greedy():
