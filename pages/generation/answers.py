@@ -26,6 +26,7 @@ RUN = "run"
 TREES = "answers"
 BRANCH = "answer_branch"
 STOPPED = "answers_stopped"
+FIRST = "first_answer"
 STEP = "answer_step"
 MOST_PROMPTS = 8
 """How many prompts keep their answers."""
@@ -42,6 +43,8 @@ class Wanted:
     parent: int | None = None
     at: int = 0
     forced: tuple[int, ...] = ()
+    first: bool = False
+    """Whether it is the answer that nobody asked for: the page arrives with it."""
 
 
 def tree(live: Live) -> Tree:
@@ -80,15 +83,24 @@ def show(live: Live, branch: int, step: int | None = None) -> None:
     st.session_state[STEP] = length if step is None else min(step + 1, length)
 
 
-def wanted(live: Live) -> Wanted | None:
-    """Take out what is to be written now; where nothing stands yet, the first answer.
+def wanted(live: Live, setup: Setup) -> Wanted | None:
+    """Take out what is to be written now; if nobody asked, the first answer to this prompt.
 
-    An answer that was stopped before its first token, or that the engine refused, is not.
+    The first answer goes on where it was broken off, unless somebody stopped it, has changed what
+    it is written with, or the engine refused it.
     """
     asked: Wanted | None = job.asked(RUN)
-    if asked is not None or tree(live).branches:
+    if asked is not None:
+        forget_kept(FIRST, _base(live))
         return asked
-    return None if was_stopped(live) or job.failed(RUN) else Wanted(None)
+    if was_stopped(live) or job.failed(RUN):
+        return None
+    if not tree(live).branches:
+        keep(FIRST, _base(live), setup, most=MOST_PROMPTS)
+        return Wanted(None, first=True)
+    begun: Setup | None = kept(FIRST, _base(live))
+    over = tree(live).path(0)[-1].step.stop_reason is not None
+    return None if over or begun != setup else Wanted(0, first=True)
 
 
 def begin(live: Live) -> None:
@@ -96,19 +108,15 @@ def begin(live: Live) -> None:
     job.ask(RUN, Wanted(None))
 
 
-def another(live: Live, stops: tuple[str, ...]) -> None:
+def another(live: Live, now: Setup) -> None:
     """Ask for another answer; where these settings have given theirs, with the next seed."""
     roots = [tree(live).path(branch)[:1] for branch in tree(live).children(None)]
-    used = {part[0].setup.seed for part in roots if part and _alike(live, part[0].setup, stops)}
+    setups = [part[0].setup for part in roots if part]
+    used = {s.seed for s in setups if (s.settings, s.stop) == (now.settings, now.stop)}
     seed = next(number for number in range(live.seed, live.seed + MOST_SEEDS) if number not in used)
     if seed != live.seed and not live.settings.greedy:
         change(f"Seed {seed} instead of {live.seed}, for another draw.", {keys.SEED: seed})
     begin(live)
-
-
-def _alike(live: Live, setup: Setup, stops: tuple[str, ...]) -> bool:
-    """Say whether a run would write the same as one with this setup, if their seeds were equal."""
-    return setup.settings == live.settings and setup.stop == stops
 
 
 def go_on(live: Live) -> None:
@@ -137,7 +145,7 @@ def branch_with(live: Live, at: int, token_id: int) -> int | None:
 
 def start_over(live: Live) -> None:
     """Forget all answers to this prompt, so that a first one is written anew."""
-    for name in (TREES, BRANCH, STOPPED):
+    for name in (TREES, BRANCH, STOPPED, FIRST):
         forget_kept(name, _base(live))
 
 
@@ -165,15 +173,15 @@ def write(live: Live, asked: Wanted, setup: Setup) -> Generator[tuple[Written, .
         before = ()
     else:
         before = tree(live).ids(asked.parent)[: asked.at]
-    shared = None if before or asked.forced else _first(live.model.source, live.ids, setup)
-    if shared:
+    shared = _first(live.model.source, live.ids, setup)
+    if shared and not before and not asked.forced:
         yield _adopt(live, shared)
         return
     steps = generate(
         live.model,
         live.ids,
         setup.settings,
-        max_new_tokens=setup.budget,
+        max_new_tokens=setup.budget - (len(before) if asked.first else 0),
         seed=setup.seed,
         stop=setup.stop,
         written=before,
@@ -192,9 +200,10 @@ def write(live: Live, asked: Wanted, setup: Setup) -> Generator[tuple[Written, .
                 written = written.with_own(branch, path[written.branches[branch].at :])
             keep(TREES, _base(live), written, most=MOST_PROMPTS)
             show(live, branch)
-            if shared is not None and step.stop_reason is not None:
-                shared[:] = written.path(branch)
-            yield written.path(branch)
+            answer = written.path(branch)
+            if step.stop_reason is not None and (asked.first or not before):
+                shared[:] = answer
+            yield answer
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

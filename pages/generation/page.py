@@ -11,7 +11,6 @@ from components.generation.alternatives import alternatives, headline
 from components.generation.answer_text import Piece, answer_html, answer_text, legend, pieces
 from components.kit.tasks import Task
 from components.kit.text import markdown, visible
-from components.link import keys
 from engine.generation.branches import Setup, Written
 from engine.kv_cache.sizes import size_of
 from pages.frame import frame, job
@@ -29,22 +28,24 @@ def drawn(answer: Answer) -> list[Piece]:
     return pieces(answer, answers.log_of(live, answer)[0], live.model.stop_ids)
 
 
-def start_controls(answer: Answer, running: bool) -> Setup:
-    """Draw what starts and stops a run, and return with what it would be started."""
+def start_controls(answer: Answer) -> tuple[Setup, answers.Wanted | None]:
+    """Draw what starts and stops a run; return with what it is started, and what is to run now."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="run_controls"):
+        buttons = st.container(width="content")
+        budget, stops = controls.budget_and_stops()
+    setup = Setup(live.settings, live.seed, stops, budget)
+    asked = answers.wanted(live, setup)
+    with buttons:
         controls.run_buttons(
             answer,
-            running,
+            asked is not None,
             write=lambda: answers.begin(live),
             more=lambda: answers.go_on(live),
-            another=lambda: answers.another(
-                live, controls.parse_stops(st.session_state[keys.STOP])[0]
-            ),
+            another=lambda: answers.another(live, setup),
             forget=lambda: answers.start_over(live),
             stop=partial(job.stop_button, answers.RUN, on_stop=partial(answers.note_stop, live)),
         )
-        budget, stops = controls.budget_and_stops()
-    return Setup(live.settings, live.seed, stops, budget)
+    return setup, asked
 
 
 def run(asked: answers.Wanted, setup: Setup) -> None:
@@ -101,9 +102,8 @@ def chosen_token(answer: Answer, index: int) -> None:
 
 def visual() -> None:
     """Draw the run, its text, and the chosen token's alternatives."""
-    asked = answers.wanted(live)
     answer = answers.shown(live)
-    setup = start_controls(answer, asked is not None)
+    setup, asked = start_controls(answer)
     job.say_problem(answers.RUN)
     with st.container(key="picture"):
         text, card = st.columns([1.4, 1], gap="medium")

@@ -6,6 +6,7 @@ import streamlit as st
 
 from components.generation.controls import budget_control
 from components.kit.tasks import Task
+from components.kit.text import markdown
 from components.link import keys, widgets
 from components.speculative import depth as speculative_depth
 from components.speculative import recorded
@@ -19,9 +20,12 @@ live = frame.live_prompt()
 layers = live.model.architecture.layers
 
 
-def settings(kind: str) -> races.Choice:
-    """Draw what is seldom changed behind one button, and return the whole choice."""
-    with st.popover("Settings", icon=":material/tune:"):
+def draft_settings() -> races.Choice:
+    """Draw the draft and its settings behind one button, and return the choice."""
+    kinds = races.kinds(live)
+    named = st.session_state.get(keys.DRAFT) or st.query_params.get(keys.DRAFT)
+    with st.popover(f"Draft: {markdown(named if named in kinds else kinds[0])}"):
+        kind = widgets.choice("Draft", kinds, key=keys.DRAFT, draw=st.selectbox)
         k = int(widgets.slider(keys.limit(keys.GUESSES)))
         budget = budget_control()
         depth = max(layers // 3, 1)
@@ -37,12 +41,9 @@ def controls(running: bool) -> tuple[str, races.Choice]:
     """Draw the row over the picture; return the part that is open, and the draft."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="draft_controls"):
         part = widgets.choice("Part", PARTS, key=keys.DRAFT_QUESTION, label_visibility="collapsed")
-        kind = widgets.choice(
-            "Draft", races.kinds(live), key=keys.DRAFT, draw=st.selectbox, width=160
-        )
-        choice = settings(kind)
+        choice = draft_settings()
         if part == PARTS[0]:
-            job.start_button("Race with my prompt", races.RACE, running=running, primary=True)
+            job.start_button("Race my prompt", races.RACE, running=running, primary=True)
             if running:
                 job.stop_button(races.RACE)
     return part, choice

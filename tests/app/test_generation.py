@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -94,6 +95,26 @@ def test_the_answers_come_back_with_their_prompt(page):
     assert [len(found.branches) for found in page.session_state["answers"].values()] == [1, 1]
 
 
+def test_the_first_answer_goes_on_where_it_was_broken_off_unless_it_was_stopped(page):
+    whole = tree(page)
+    cut = replace(whole, branches=(replace(whole.branches[0], own=whole.path(0)[:2]),))
+    (base,) = page.session_state["answers"]
+    page.session_state["answers"] = {base: cut}
+    page.run()
+    assert tree(page).ids(0) == whole.ids(0)
+    page.session_state["answers"] = {base: cut}
+    page.session_state["answers_stopped"] = {base: (cut.ids(0),)}
+    page.run()
+    assert len(tree(page).ids(0)) == 2
+    assert "Stopped by you" in said(page)
+
+
+def test_an_old_name_of_a_closer_look_opens_it(open_app):
+    page = open_app("generation", **LINK | {"closer": "Take it away"})
+    assert page.segmented_control(key="closer").value == "Download"
+    assert not page.get("toast")
+
+
 def test_an_answer_stopped_before_its_first_token_is_not_begun_again(page, monkeypatch):
     monkeypatch.setattr("pages.generation.answers.was_stopped", lambda live: True)
     set_prompt(page, "Something else")
@@ -116,11 +137,10 @@ def test_a_stop_string_ends_the_text(page):
 
 
 def test_each_closer_look_runs(page):
-    for look in ("Surprise", "Detokenizer", "Streaming to a client", "Take it away", "Branches"):
+    for look in ("Surprise", "Detokenizer", "Streaming to a client", "Download", "Branches"):
         page.segmented_control(key="closer").set_value(look).run()
         assert not page.exception, look
     page.segmented_control(key="closer").set_value("Cost of each step").run()
-    page.button(key="measure").click().run()
     assert not page.exception
     assert "Both ways put the same token first" in said(page)
 
