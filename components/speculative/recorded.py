@@ -10,16 +10,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from engine.generation.token_step import TokenStep
 from engine.sampling.settings import SamplingSettings
 from engine.speculative.drafts import DraftKind
-from engine.speculative.law import LawCheck
-from engine.speculative.race import Lap, Pay
 from engine.speculative.rounds import CheckedToken, DraftRound, ResidualRow
+
+if TYPE_CHECKING:
+    from engine.speculative.law import LawCheck
+    from engine.speculative.race import Lap, Pay
 
 RECORDING = Path(__file__).parent / "race.json"
 
@@ -92,6 +94,8 @@ def _plain(value: Any) -> Any:
 
 
 def _lap(entry: Mapping[str, Any]) -> Lap:
+    from engine.speculative.race import Lap  # needs torch, which a page paints without
+
     part = entry["round"]
     return Lap(None if part is None else _round(part), tuple(map(_step, entry["steps"])))
 
@@ -116,11 +120,15 @@ def _step(entry: Mapping[str, Any]) -> TokenStep:
 
 
 def _measured(entry: Mapping[str, Any]) -> Measured:
+    from engine.speculative.race import Pay
+
     drafts = {name: tuple(Pay(**row) for row in rows) for name, rows in entry["drafts"].items()}
     return Measured(entry["prompt"], entry["tokens"], drafts)
 
 
 def _law(entry: Mapping[str, Any]) -> LawCheck:
+    from engine.speculative.law import LawCheck
+
     values: dict[str, Any] = dict(entry)
     for name in ("counts", "expected", "residual"):
         values[name] = tuple(values[name])
