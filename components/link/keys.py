@@ -115,8 +115,6 @@ DPO_BETA = "dpo_beta"
 
 SHOWN_STAGE = "shown_stage"
 """Of the session alone: the stage that was on the screen last."""
-MAIN_PICTURE = "picture"
-"""Of no link: the container around the picture with which a page opens."""
 NARROW = "narrow_window"
 """Of the session alone: whether the window is too narrow for an open sidebar."""
 

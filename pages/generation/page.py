@@ -11,7 +11,6 @@ from components.generation.alternatives import alternatives, headline
 from components.generation.answer_text import Piece, answer_html, answer_text, legend, pieces
 from components.kit.tasks import Task
 from components.kit.text import markdown, visible
-from components.link import keys
 from engine.generation.branches import Setup, Written
 from engine.kv_cache.sizes import size_of
 from pages.frame import frame, job
@@ -106,7 +105,7 @@ def visual() -> None:
     answer = answers.shown(live)
     setup, asked = start_controls(answer)
     job.say_problem(answers.RUN)
-    with st.container(key=keys.MAIN_PICTURE):
+    with st.container(key="main_picture"):
         text, card = st.columns([1.4, 1], gap="medium")
     with text:
         if asked is not None:

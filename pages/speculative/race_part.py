@@ -8,7 +8,6 @@ import streamlit as st
 
 from components.kit.show import chart
 from components.kit.text import markdown, shorten
-from components.link import keys
 from components.speculative import recorded
 from components.speculative import rounds as draft_rounds
 from components.speculative.examples import change_buttons
@@ -42,7 +41,7 @@ def show(live: Live, choice: races.Choice) -> None:
         found = recorded.recorded().laps
     same = races.same_text(found)
     badge = "measured here" if own else "recorded"
-    with st.container(key=keys.MAIN_PICTURE, gap="xsmall"):
+    with st.container(key="main_picture", gap="xsmall"):
         st.markdown(f"##### {headline(found, same=same)} :blue-badge[{badge}]")
         prompt = live.text if own else recorded.COPYING
         two_texts(found, prompt, key="two_texts", plays=not own)

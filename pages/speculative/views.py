@@ -11,7 +11,6 @@ import streamlit as st
 from components.kit.layout import side_by_side
 from components.kit.show import chart
 from components.kit.text import markdown, shorten
-from components.link import keys
 from components.speculative import law_bars, pay
 from components.speculative.recorded import recorded
 from pages.frame import job
@@ -58,7 +57,7 @@ def comparison(live: Live, choice: races.Choice) -> None:
 
 def _comparison_picture(live: Live, choice: races.Choice) -> None:
     found = races.pays(live, choice.budget)
-    with st.container(key=keys.MAIN_PICTURE, gap="xsmall"):
+    with st.container(key="main_picture", gap="xsmall"):
         if found:
             _speeds(found, "pays")
             st.markdown(pay.verdict(found))
@@ -109,7 +108,7 @@ def law(live: Live, choice: races.Choice) -> None:
             keep(LAW, (name, live.seed), counted, most=8)
     own: LawCheck | None = kept(LAW, (name, live.seed))
     found = own or recorded().laws[name]
-    with st.container(key=keys.MAIN_PICTURE, gap="xsmall"):
+    with st.container(key="main_picture", gap="xsmall"):
         chart(
             law_bars.law_bars(found, draft, key="law"),
             key="law",
