@@ -14,7 +14,7 @@ from components.generation.examples import EXAMPLES, THIS_ANSWER, example_button
 from components.generation.surprise import surprise, where_unsure
 from components.kit.show import chart
 from components.kv_cache.costs import cost_lanes, cost_lines, cost_words, work_figure, work_words
-from components.link import keys, widgets
+from components.link import check, keys, widgets
 from engine.generation import export
 from engine.generation.releases import releases
 from engine.generation.server_events import server_events
@@ -52,9 +52,8 @@ def looks(live: Live, answer: Answer, index: int) -> None:
         "Streaming to a client": lambda: streaming(live, answer),
         "Download": lambda: downloads(live, answer),
     }
-    formerly = {"Take it away": "Download"}
-    part = widgets.choice("A closer look", list(pages), key=keys.GENERATION_PART, formerly=formerly)
-    pages[part]()
+    check.renamed(keys.GENERATION_PART, {"Take it away": "Download"})
+    pages[widgets.choice("A closer look", list(pages), key=keys.GENERATION_PART)]()
 
 
 def branches(live: Live) -> None:

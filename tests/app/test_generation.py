@@ -72,7 +72,6 @@ def test_the_same_question_is_written_once_for_all_who_ask_it(open_app, monkeypa
 
 
 def test_writing_on_repeats_nothing_that_was_held_back(page):
-    page.button(key="write").click().run()
     text = "".join(part.step.text for part in tree(page).path(0))
     page.text_input(key="stop").set_value(f"{text.strip()}☃").run()
     page.slider(key="max_new_tokens").set_value(2).run()
