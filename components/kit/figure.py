@@ -43,6 +43,8 @@ def frame(title: str, *, height: int, revision: str, **layout: Any) -> go.Figure
             "uirevision": revision,
             "hovermode": "closest",
             "dragmode": False,
+            # A column on the right: a row would lie over the title, and stays there under touch.
+            "modebar": {"orientation": "v", "bgcolor": "rgba(0,0,0,0)"},
             "showlegend": False,
             "margin": {"l": 8, "r": 8, "t": 44, "b": 8},
             "xaxis": {"tickfont": _TICKS},

@@ -22,6 +22,8 @@ TITLE_SIGN, LABEL_SIGN = 7.6, 7.2
 """Pixels of a sign: bold at 16 px, and at 13 px with room for a wide one."""
 TITLE_LINE, LEGEND_ROW, ROW = 21, 22, 14
 """Pixels of a line of the title, of a row of the legend, and of a tick label."""
+MODE_BAR = 34
+"""Pixels of the column of buttons on the right, which no title runs under."""
 TITLE_PAD = 6
 """Pixels over the title."""
 TILTED = 20
@@ -53,6 +55,40 @@ def fit(figure: go.Figure, room: int) -> None:
     _leave_room_at_bars(figure, room)
 
 
+def enlarge(figure: go.Figure, scale: float) -> None:
+    """Change a figure that fits so that all of it, and above all its words, is larger.
+
+    Args:
+        figure: after `fit` with the room divided by `scale`.
+        scale: above 1.
+    """
+    layout = figure.layout
+    figure.update_layout(
+        height=round((layout.height or 450) * scale),
+        margin={side: round(layout.margin[side] * scale) for side in "lrtb" if layout.margin[side]},
+        title={"pad": {"t": (layout.title.pad.t or 0) * scale}},
+    )
+    for font, usual in _fonts(figure):
+        font.size = round((font.size or usual) * scale, 1)
+
+
+def _fonts(figure: go.Figure) -> Iterator[tuple[Any, float]]:
+    """Yield every font of a figure with the size that it has where none is set."""
+    layout = figure.layout
+    yield layout.font, 12
+    yield layout.title.font, 16
+    yield layout.legend.font, 12
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        yield axis.tickfont, 12
+        yield axis.title.font, 14
+    yield from ((note.font, 12) for note in layout.annotations if note.font.size)
+    for trace in figure.data:
+        if "textfont" in trace and trace.textfont.size:
+            yield trace.textfont, 12
+        if "colorbar" in trace and getattr(trace, "showscale", None) is not False:
+            yield trace.colorbar.tickfont, 12
+
+
 def wrapped(text: str, room: float) -> list[str]:
     """Return a text in lines of at most `room` pixels; a longer word has a line of its own.
 
@@ -82,7 +118,7 @@ def _wrap_title(figure: go.Figure, room: int) -> int:
     title = figure.layout.title.text
     if not title or "<" in title:  # markup of ours, as in a title that is in lines already
         return 0
-    lines = wrapped(_plain(title), room - 16)
+    lines = wrapped(_plain(title), room - 16 - MODE_BAR)
     figure.layout.title.text = "<br>".join(escape(line) for line in lines)
     # Plotly keeps the middle of the lines where the middle of a single one would stand.
     figure.layout.title.pad.t = TITLE_PAD + TITLE_LINE // 2 * (len(lines) - 1)

@@ -9,8 +9,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from components.kit.clicks import selected_points
-from components.kit.fitting import fit
+from components.kit.fitting import enlarge, fit
 from components.kit.layout import HALF
+from components.kit.presenting import SCALE, presenting
 
 # d3 writes 77%. Its `$` puts the locale's currency in place of the percent sign, and there is no
 # other way to have a space before it that also holds when the reader zooms.
@@ -20,7 +21,7 @@ _CONFIG: Mapping[str, Any] = {
     "locales": _LOCALES,
     "displaylogo": False,
     "displayModeBar": "hover",
-    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
     "scrollZoom": False,
     "typesetMath": False,
 }
@@ -45,7 +46,11 @@ def chart(
             chosen as soon as its figure changes, so keep it and draw it.
         room: the pixels that the place has at least, from `components.kit.layout`.
     """
-    fit(figure, room)
+    if presenting():
+        fit(figure, round(room / SCALE))
+        enlarge(figure, SCALE)
+    else:
+        fit(figure, room)
     if on_select is None:
         st.plotly_chart(figure, width="stretch", key=key, alt=alt, config=dict(_CONFIG))
         return

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from components.kit import presenting
+
 PROMPT = "prompt"
 CHAT = "chat"
 MODEL = "model"
@@ -42,7 +44,7 @@ MAX_NEW_TOKENS = "max_new_tokens"
 STOP = "stop"
 
 VIEW = "view"
-PRESENT = "present"
+PRESENT = presenting.KEY
 SHOW_GUARDS = "show_guards"
 
 TOKENIZER_PART = "look"

@@ -118,10 +118,13 @@ export default function (component) {
   present.onclick = () => setTriggerValue("present", !data.presenting)
   larger(data.presenting)
   place(strip)
-  const here = list.querySelector("[aria-current]")
+  const here = list.querySelector("[aria-current]")?.parentElement
   if (here && strip.current !== here) {
     strip.current = here
-    list.scrollLeft = here.offsetLeft - (list.clientWidth - here.clientWidth) / 2
+    // Once the row has its width.
+    requestAnimationFrame(() => {
+      list.scrollLeft = here.offsetLeft - (list.clientWidth - here.clientWidth) / 2
+    })
   }
   const narrow = window.innerWidth < NARROW
   if (narrow && !data.narrow && !strip.told) {

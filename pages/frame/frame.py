@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
+from components.kit.presenting import presenting as is_presented
 from components.kit.tasks import Task
 from components.kit.text import markdown, visible
 from components.link import check, keys, widgets
@@ -197,7 +198,7 @@ def _show_task(task: Task) -> None:
 
 def sidebar_state() -> Literal["auto", "collapsed"]:
     """Return how the sidebar stands: closed while presenting and in a narrow window."""
-    closed = st.session_state.get(keys.NARROW) or st.session_state.get(keys.PRESENT) == "true"
+    closed = st.session_state.get(keys.NARROW) or is_presented()
     return "collapsed" if closed else "auto"
 
 

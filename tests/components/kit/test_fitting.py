@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from components.kit.bars import bars
-from components.kit.fitting import LABEL_SIGN, TITLE_SIGN, fit, wrapped
+from components.kit.fitting import LABEL_SIGN, TITLE_SIGN, enlarge, fit, wrapped
 from components.kit.heatmap import heatmap
 from components.kit.layout import FULL, HALF, THIRD
 from components.kit.lines import lines
@@ -130,3 +130,16 @@ def test_bars_of_two_figures_keep_one_scale():
         fit(figure, HALF)
         ranges.add(tuple(figure.layout.xaxis.range))
     assert len(ranges) == 1
+
+
+def test_presenting_enlarges_all_words_and_the_room_that_they_need():
+    small = lines({"a": [1, 2], "b": [3, 4]}, title=LONG, key="k", height=300)
+    large = lines({"a": [1, 2], "b": [3, 4]}, title=LONG, key="k", height=300)
+    fit(small, HALF)
+    fit(large, HALF)
+    enlarge(large, 1.25)
+    assert large.layout.height == round(small.layout.height * 1.25)
+    assert large.layout.margin.t == round(small.layout.margin.t * 1.25)
+    assert large.layout.title.font.size == small.layout.title.font.size * 1.25
+    assert large.layout.yaxis.tickfont.size == round(small.layout.yaxis.tickfont.size * 1.25, 1)
+    assert large.layout.title.text == small.layout.title.text
