@@ -12,6 +12,7 @@ GPT-NeoX or Phi.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -20,7 +21,7 @@ import numpy as np
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
 from engine.basics.errors import EngineError, check_index
 from engine.basics.results import Result
-from engine.network.tensors import to_array
+from engine.network.rotary import length_switch, rotation_speeds
 from engine.tracing.trace import trace as run_trace
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def head_view(trace: Trace, layer: int, head: int) -> RopeHead:
     Raises:
         EngineError: The model has no RoPE, or there is no such layer or head.
     """
-    own_speeds = speeds(trace.model)
+    own_speeds = speeds(trace.model, len(trace.ids))
     layer = trace.layer_index(layer)
     head = trace.head_index(head)
     group = trace.kv_head(head)
@@ -140,19 +141,25 @@ def mean_score_by_distance(trace: Trace, layer: int, head: int) -> tuple[Array, 
     return frozen(means), frozen_ids(counts)
 
 
-def speeds(model: LanguageModel) -> Array:
+def speeds(model: LanguageModel, tokens: int = 1) -> Array:
     """Return by how many radians each pair turns from one token to the next, `[R/2]`.
 
     They are the loaded model's own, with any scaling for long contexts; without scaling, pair i
     turns by `theta ** (-2i/R)`.
 
+    Args:
+        model: The model.
+        tokens: How long the text is: some models turn long texts at other speeds (longrope).
+
     Raises:
         EngineError: The model has no RoPE.
     """
-    for module in model.network.modules():
-        inverse_frequencies = getattr(module, "inv_freq", None)
-        if inverse_frequencies is not None:
-            return to_array(inverse_frequencies)
+    with ExitStack() as stack:
+        if length_switch(model.network) is not None:
+            stack.enter_context(model.lock)
+        found = rotation_speeds(model.network, tokens)
+    if found is not None:
+        return found
     raise EngineError(
         f"The model “{model.name}” has no rotary position encoding (RoPE), so there are no angles "
         "to show. It knows positions in another way."
@@ -162,19 +169,26 @@ def speeds(model: LanguageModel) -> Array:
 def angles(model: LanguageModel, positions: Sequence[int]) -> Array:
     """Return the angle of each pair at each position, in radians, `[T, R/2]`.
 
+    The text is taken to end at the last of the positions.
+
     Raises:
         EngineError: The model has no RoPE.
     """
-    return frozen(np.asarray(positions, dtype=np.float64)[:, None] * speeds(model))
+    own = speeds(model, max(positions, default=0) + 1)
+    return frozen(np.asarray(positions, dtype=np.float64)[:, None] * own)
 
 
-def wavelengths(model: LanguageModel) -> Array:
+def wavelengths(model: LanguageModel, tokens: int = 1) -> Array:
     """Return after how many tokens each pair has made one full turn, `[R/2]`.
 
+    Args:
+        model: The model.
+        tokens: How long the text is, as for `speeds`.
+
     Raises:
         EngineError: The model has no RoPE.
     """
-    return frozen(2 * np.pi / speeds(model).astype(np.float64))
+    return frozen(2 * np.pi / speeds(model, tokens).astype(np.float64))
 
 
 def rotate(vector: Array, angle: Array, pairing: Pairing = "halves") -> Array:

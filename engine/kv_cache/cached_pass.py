@@ -2,18 +2,25 @@
 
 The keys and values of the tokens read so far are kept, so the next pass runs over the new tokens
 alone and attends to the kept ones. The result is that of one pass over the whole text.
+
+With longrope (`engine.network.rotary`) the keys of a text that has grown beyond the switch are
+turned at other speeds than those that were kept: there the whole text is read again, once, as
+transformers' `generate()` does for Phi-3.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import nn
 from transformers import DynamicCache
+
+from engine.network.rotary import length_switch
 
 if TYPE_CHECKING:
     from engine.basics.arrays import Array
@@ -40,8 +47,13 @@ class CachedPass:
             keep_states: Keep every token's last hidden state too, for a draft that reads it.
         """
         self._model = model
-        # Only with the config does a cache know about windows; the mask does so in any case.
-        self._cache = DynamicCache() if rewindable else DynamicCache(config=model.network.config)
+        self._rewindable = rewindable
+        self._cache = self._empty_cache()
+        self._rows: list[list[int]] = []
+        """What each row has read."""
+        self._switch = length_switch(model.network)
+        self._is_long = False
+        """Whether the kept keys are turned as those of a text beyond the switch are."""
         self._states: list[torch.Tensor] | None = [] if keep_states else None
         self.milliseconds = 0.0
         """How long the last pass took, without waiting for its turn."""
@@ -72,6 +84,7 @@ class CachedPass:
         """Let the one row that was read so far go on as `rows` rows of a batch."""
         if rows > 1:
             self._cache.batch_repeat_interleave(rows)
+            self._rows = [list(self._rows[0]) for _ in range(rows)]
 
     def follow(self, parents: Sequence[int]) -> None:
         """Let row i of the batch go on from what was row `parents[i]`."""
@@ -79,6 +92,7 @@ class CachedPass:
             self._cache.reorder_cache(
                 torch.tensor(list(parents), device=self._model.network.device)
             )
+        self._rows = [list(self._rows[parent]) for parent in parents]
 
     def _pass(self, rows: Sequence[Sequence[int]], last: int) -> Array:
         """Read further tokens of each row and return the logits `[B, last, V]` after the last."""
@@ -90,15 +104,52 @@ class CachedPass:
                 norm = model.sites.final_norm
                 stack.callback(norm.register_forward_hook(self._keep_states).remove)
             start = time.perf_counter()
-            output = model.network(
-                input_ids=torch.tensor([list(ids) for ids in rows], device=model.network.device),
-                cache=self._cache,
-                use_cache=True,
-                logits_to_keep=last,
-            )
-            logits_BTV: Array = output.logits[:, -last:].float().cpu().numpy()
+            parts = [self._read(part, wanted) for part, wanted in self._parts(rows, last)]
             self.milliseconds = (time.perf_counter() - start) * 1000
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+    def _parts(
+        self, rows: Sequence[Sequence[int]], last: int
+    ) -> Iterator[tuple[Sequence[Sequence[int]], int]]:
+        """Yield the tokens to read at once, and after how many of them logits are wanted.
+
+        It is all of them, but where logits on both sides of the switch are wanted: those before it
+        are of a text that has not reached it.
+        """
+        new, total = len(rows[0]), self.tokens + len(rows[0])
+        beyond = total - self._switch if self._switch is not None else 0
+        if 0 < beyond < last and beyond < new:
+            yield [row[:-beyond] for row in rows], last - beyond
+            yield [row[-beyond:] for row in rows], beyond
+        else:
+            yield rows, last
+
+    def _read(self, rows: Sequence[Sequence[int]], last: int) -> Array:
+        """Run the network once over further tokens, or over all where the kept keys do not fit."""
+        is_long = self._switch is not None and self.tokens + len(rows[0]) > self._switch
+        before = self._rows or [[] for _ in rows]
+        self._rows = [[*known, *row] for known, row in zip(before, rows, strict=True)]
+        if is_long != self._is_long:
+            rows, self._is_long = self._rows, is_long
+            self._cache = self._empty_cache()
+            if self._states is not None:
+                self._states.clear()
+        network = self._model.network
+        output = network(
+            input_ids=torch.tensor([list(ids) for ids in rows], device=network.device),
+            cache=self._cache,
+            use_cache=True,
+            logits_to_keep=last,
+        )
+        logits_BTV: Array = output.logits[:, -last:].float().cpu().numpy()
         return logits_BTV
+
+    def _empty_cache(self) -> DynamicCache:
+        """Return a cache without a token."""
+        if self._rewindable:
+            return DynamicCache()
+        # Only with the config does a cache know about windows; the mask does so in any case.
+        return DynamicCache(config=self._model.network.config)
 
     def _keep_states(self, _: nn.Module, args: Any, output: torch.Tensor) -> None:
         """Keep what the LM head reads, after the final norm."""
@@ -113,6 +164,7 @@ class CachedPass:
         surplus = self.tokens - tokens
         if surplus > 0:
             self._cache.crop(-surplus)
+            self._rows = [row[:tokens] for row in self._rows]
             if self._states is not None:
                 del self._states[tokens:]
 

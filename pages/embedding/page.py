@@ -101,7 +101,7 @@ def position() -> None:
         facts = embedding_rope.RopeFacts(
             results.rope_head(model.source, ids, layer, head),
             rope.angles(model, range(len(ids))),
-            rope.wavelengths(model),
+            rope.wavelengths(model, len(ids)),
             *rope.mean_score_by_distance(live.trace(), layer, head),
         )
         embedding_rope.show(facts, pieces, token, layer, head)
@@ -134,14 +134,14 @@ def in_depth() -> None:
     token_id = ids[index]
     depth.show_table(architecture, token_id, index, table.row(model, token_id))
     if (rotated := results.rotated_pairs(model.source, model)) is not None:
-        depth.show_rope(rope.wavelengths(model), rotated, architecture, index)
+        depth.show_rope(rope.wavelengths(model, len(ids)), rotated, architecture, index)
     depth.show_limits()
 
 
 def tasks() -> list[Task]:
     """Return what to try."""
     index = min(st.session_state.get(keys.TOKEN, 0), len(ids) - 1)
-    waves = rope.wavelengths(model) if has_rope else None
+    waves = rope.wavelengths(model, len(ids)) if has_rope else None
     cosine = float(table.nearest(model, ids[index], 1).cosines[0])
     return depth.tasks(comparison(), waves, cosine)
 
