@@ -155,8 +155,9 @@ def downloads(live: Live, answer: Answer) -> None:
             key="export_csv",
             icon=":material/download:",
         )
-    st.caption("In Python: `pandas.read_csv('answer.csv', keep_default_na=False)`")
-    st.code("\n".join(table.splitlines()[:6]), language=None, wrap_lines=False)
+    st.caption(f"In Python: `{export.READ_CSV}`")
+    lines = table.removeprefix(export.MARK).splitlines()
+    st.code("\n".join(lines[:6]), language=None, wrap_lines=False)
 
 
 def costs(live: Live, answer: Answer) -> None:
