@@ -10,6 +10,7 @@ import streamlit as st
 
 from components.kit.text import counted, markdown, visible
 from components.link import keys, widgets
+from engine.sampling.settings import words
 
 if TYPE_CHECKING:
     from engine.generation.branches import Setup, Written
@@ -181,11 +182,5 @@ def other_settings(written: Setup, now: Setup) -> str:
 def setup_line(answer: tuple[Written, ...], index: int) -> str:
     """Return with which settings a token was written, as Markdown."""
     setup = answer[index].setup
-    settings = setup.settings
-    words = [f"temperature {settings.temperature:g}"]
-    words += [f"top-k {settings.top_k}"] if settings.top_k else []
-    words += [f"top-p {settings.top_p:g}"] if settings.top_p < 1 else []
-    words += [f"min-p {settings.min_p:g}"] if settings.min_p else []
-    if settings.repetition_penalty != 1:
-        words.append(f"repetition penalty {settings.repetition_penalty:g}")
-    return "Written with " + ", ".join(words) + f", seed {setup.seed}."
+    named = ", ".join(words(setup.settings))
+    return f"Written with {named}, seed {setup.seed}."

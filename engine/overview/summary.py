@@ -32,6 +32,7 @@ from engine.overview.facts import (
 from engine.overview.heads import mattering_head
 from engine.overview.turns import turns
 from engine.sampling.chain import SamplingSettings, draw, run_chain
+from engine.sampling.settings import words
 
 if TYPE_CHECKING:
     from engine.basics.arrays import Array
@@ -176,24 +177,12 @@ def _sampling(
 
     return SamplingFact(
         temperature=settings.temperature,
-        steps=_active_steps(settings),
+        steps=words(settings)[1:],  # the temperature has a field of its own
         survivors=last.drawable,
         u=u,
         segments=tuple(segment(id) for id in sorted(likely)),
         drawn=segment(drawn),
     )
-
-
-def _active_steps(settings: SamplingSettings) -> tuple[str, ...]:
-    """Return the settings that change something, besides temperature, in words."""
-    named = {
-        "top-k": (settings.top_k, 0),
-        "top-p": (settings.top_p, 1.0),
-        "min-p": (settings.min_p, 0.0),
-        "typical": (settings.typical_p, 1.0),
-        "repetition": (settings.repetition_penalty, 1.0),
-    }
-    return tuple(f"{name} {value:g}" for name, (value, off) in named.items() if value != off)
 
 
 def _detokenize(

@@ -3,7 +3,7 @@
 Neither numpy nor torch is imported, so that the controls can be painted before a model exists.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, isnan
 from numbers import Integral, Real
@@ -108,6 +108,54 @@ class SamplingSettings(Result):
     def greedy(self) -> bool:
         """Whether temperature 0 leaves one token, so that nothing is left to chance."""
         return self.temperature == 0.0
+
+
+def words(settings: SamplingSettings) -> tuple[str, ...]:
+    """Name the temperature and every other setting that is not at its default.
+
+    How presence and frequency count is named too wherever one of them is on.
+
+    >>> words(SamplingSettings(temperature=0.7, top_p=0.9, penalty_window=64))
+    ('temperature 0.7', 'top-p 0.9', 'penalties over the last 64 tokens')
+    """
+    off = SamplingSettings()
+    numbers = {
+        "top-k": "top_k",
+        "top-p": "top_p",
+        "min-p": "min_p",
+        "typical": "typical_p",
+        "repetition penalty": "repetition_penalty",
+        "presence penalty": "presence_penalty",
+        "frequency penalty": "frequency_penalty",
+    }
+    named = [f"temperature {settings.temperature:g}"]
+    for name, field in numbers.items():
+        value = getattr(settings, field)
+        if value != getattr(off, field):
+            named.append(f"{name} {value:g}")
+    if settings.count_prompt:
+        named.append("presence and frequency count the prompt too")
+    elif settings.presence_penalty or settings.frequency_penalty:
+        named.append("presence and frequency count the answer alone")
+    if settings.penalty_window:
+        last = settings.penalty_window
+        named.append(f"penalties over the last {'token' if last == 1 else f'{last:,} tokens'}")
+    if settings.bias:
+        named.append("logit bias " + _bias_in_words(settings.bias))
+    if settings.order != off.order:
+        known = [name for name, order in ORDERS.items() if order == settings.order]
+        named.append(f"order {known[0] if known else ' → '.join(settings.order)}")
+    return tuple(named)
+
+
+def _bias_in_words(bias: Sequence[tuple[int, float]], most: int = 5) -> str:
+    """Return the first few biases with their token ids, and how many more there are."""
+    shown = [
+        f"bans token {token_id}" if value == -inf else f"{value:+g} on token {token_id}"
+        for token_id, value in bias[:most]
+    ]
+    more = [f"and {len(bias) - most} more"] if len(bias) > most else []
+    return "; ".join(shown + more)
 
 
 def _whole(name: str, value: object) -> int:

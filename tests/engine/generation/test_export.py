@@ -69,24 +69,11 @@ def test_the_json_holds_the_whole_run(answer):
     ]
 
 
-ODD = (
-    *("09", "007", "1e5", "-0", "+1", "1,5", "true", "null", "NaN", "", "inf", "0x1F", "1/2"),
-    *("\t", " ", "\n", "\r", "\r\n", "\t=1", " =1+1", "=SUM(A1)", "@cmd", "-2+3", "＝1", "＠x"),
-    *(
-        "é",
-        "Ġthe",
-        "▁the",
-        "日本",
-        "🎉",
-        "नमस्ते",
-        "a,b",
-        'say "it"',
-        "'",
-        "'quoted'",
-        "''",
-        "\ufeff",
-    ),
-)
+NUMBERS = ("09", "007", "1e5", "-0", "+1", "1,5", "true", "null", "NaN", "", "inf", "0x1F", "1/2")
+BLANKS = ("\t", " ", "\n", "\r", "\r\n", "\t=1", " =1+1", "\ufeff")
+SIGNS = ("=SUM(A1)", "@cmd", "-2+3", "＝1", "＠x", "'", "'quoted'", "''", 'say "it"', "a,b")
+LETTERS = ("é", "Ġthe", "▁the", "日本", "🎉", "नमस्ते")
+ODD = NUMBERS + BLANKS + SIGNS + LETTERS
 
 
 def odd_answer(answer):
