@@ -27,9 +27,9 @@ TARGET = ROOT / "docs" / "overview.gif"
 SIZE: ViewportSize = {"width": 1440, "height": 900}
 WIDTH = 900
 """Pixels of the film."""
-TOKENS = 3
-FRAMES = 14
-"""Per token."""
+TOKENS = 2
+FRAMES = 30
+"""Per token: the light needs about seven seconds for its way at the fast pace."""
 PAUSE_MS = 220
 COLOURS = 96
 BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
@@ -66,6 +66,7 @@ def film(address: str, browser: str) -> list[Image.Image]:
         open_when_there(page, address)
         page.locator(".st-key-next_token button:enabled").wait_for(timeout=180_000)
         page.wait_for_selector(idle)
+        page.locator(".walk select").select_option("fast")
         frames = [frame(page)] * 4
         for _ in range(TOKENS):
             page.locator(".st-key-next_token button").click()

@@ -57,7 +57,9 @@ def _text(overview: Overview) -> Card:
     length = len(overview.text) + len(overview.generated)
     room = WRITTEN_LIMIT
     written = overview.generated
-    written = f"… {readable(written[-room:])}" if len(written) > room else readable(written)
+    written = (
+        f" … {readable(written[-room:]).lstrip()}" if len(written) > room else readable(written)
+    )
     return {
         "title": "Text",
         "fact": counted(length, "character"),

@@ -27,7 +27,7 @@ def in_depth_words(overview: Overview) -> None:
     )
     formulas(
         r"p(x_{t+1} \mid x_1, \dots, x_t) = \mathrm{softmax}(\ell_t)",
-        r"p(x_1, \dots, x_n) = \prod_{t} p(x_{t+1} \mid x_1, \dots, x_t)",
+        r"p(x_1, \dots, x_n) = \prod_{t=0}^{n-1} p(x_{t+1} \mid x_1, \dots, x_t)",
     )
     st.markdown(
         f"Here t = {len(overview.tokens)}, and the likeliest next token is {name} with "

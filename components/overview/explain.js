@@ -41,9 +41,10 @@ function listenForTips(state) {
       else if (name === "mouseover") hideTip(state)
     })
   }
-  for (const name of ["mouseleave", "focusout"]) {
-    picture.addEventListener(name, () => hideTip(state))
-  }
+  picture.addEventListener("focusout", () => hideTip(state))
+  picture.addEventListener("pointerleave", (event) => {
+    if (event.pointerType === "mouse") hideTip(state) // a finger that is lifted leaves, too
+  })
   picture.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || state.tip.hidden) return
     hideTip(state)

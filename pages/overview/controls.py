@@ -54,8 +54,8 @@ def controls(live: Live, facts: Overview, *, running: bool) -> DeltaGenerator:
 def guess_form(live: Live, facts: Overview, *, over: bool) -> None:
     """Draw the field for a guess beside “Next token”: a form, so that Enter is a press of it."""
     with (
-        st.form("guessing", clear_on_submit=True, border=False, width=250),
-        st.container(horizontal=True, vertical_alignment="center", gap="xsmall"),
+        st.form("guessing", clear_on_submit=True, border=False, width="content"),
+        st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content"),
     ):
         st.text_input(
             "Your guess",

@@ -32,6 +32,21 @@ def test_a_sweep_gives_what_one_pass_a_head_gives(family, rows, monkeypatch):
             assert probability == pytest.approx(float(softmax(edited.logits)[7]), abs=1e-6)
 
 
+def test_a_few_heads_without_a_sweep_give_the_same():
+    plain = trace(tiny_model("llama"), IDS)
+    swept = {step.layer: step.probabilities for step in knockout.sweep(plain, 7)}
+    wanted = [(1, 2), (0, 1), (1, 0)]
+    found = knockout.without_heads(plain, 7, wanted)
+    assert sorted(found) == sorted(wanted)
+    for layer, head in wanted:
+        assert found[layer, head] == pytest.approx(float(swept[layer][head]), abs=1e-6)
+    with pytest.raises(EngineError, match="no head 99"):
+        knockout.without_heads(plain, 7, [(0, 99)])
+    edited = trace(plain.model, IDS, edits=[edits.KnockOutHead(0, 0)])
+    with pytest.raises(EngineError, match="plain pass"):
+        knockout.without_heads(edited, 7, wanted)
+
+
 def test_a_sweep_leaves_the_model_as_it_was():
     model = tiny_model("llama")
     plain = trace(model, IDS)
