@@ -7,8 +7,8 @@ The chain runs small pure steps, each from logits to logits; a removed token has
     -> softmax -> draw
 
 Each step gives what transformers' processor of the same name gives on the same float32 logits;
-the steps themselves are in `engine.sampling.steps`. Only numpy is imported, so that a page can show
-and test settings before torch is loaded.
+the steps themselves are in `engine.sampling.steps`. Importing loads numpy alone, so that a page can
+show and check settings before torch is there.
 
 **Ties.** What each step does with equal logits:
 - temperature 0 takes the lowest id among the largest logits;

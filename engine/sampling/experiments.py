@@ -1,6 +1,6 @@
 """Experiments on one row of logits: sweep a setting, or draw many times from one distribution.
 
-None of them needs another pass of the model, and only numpy is imported.
+None of them needs another pass of the model.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy as np
 from engine.basics.arrays import Array, Ids, frozen, frozen_ids
 from engine.basics.distribution import entropy_bits, largest
 from engine.basics.results import Table
-from engine.sampling.chain import SamplingSettings, final_probabilities, softmax
+from engine.sampling.chain import SamplingSettings, final_probabilities
+from engine.sampling.steps import shares_from_below
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +58,8 @@ def nucleus_sizes(logits: Array, masses: Sequence[float]) -> Ids:
     This is the rule of `steps.top_p` for many p at the cost of one sort: from the least likely
     token up, remove while the removed mass is at most 1 − p. One token always stays.
     """
-    ascending = np.sort(softmax(logits))
-    removed = np.cumsum(ascending, dtype=np.float64).astype(np.float32)
-    cut = np.searchsorted(removed, np.float32(1.0 - np.asarray(masses)), side="right")
+    _, below = shares_from_below(np.sort(logits))
+    cut = np.searchsorted(below, np.float32(1.0 - np.asarray(masses)), side="right")
     removed_count = np.where(np.asarray(masses) >= 1.0, 0, np.minimum(cut, len(logits) - 1))
     return frozen_ids(len(logits) - removed_count)
 

@@ -5,13 +5,18 @@ Each step gives what transformers' processor of the same name gives on the same 
 of the steps and the rule for ties are in `engine.sampling.chain`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from engine.basics.arrays import Array, Flags, Ids
 from engine.sampling.settings import SettingsError
+
+if TYPE_CHECKING:
+    import torch
 
 LARGEST = np.float32(1e30)
 """Logits stay within this, so that a difference of two fits float32. Real ones stay below 1e3."""
@@ -31,9 +36,8 @@ def softmax(logits: Array) -> Array:
     Subtracting the largest logit first changes no probability and keeps exp within range. The sum
     is taken in float64: over 49,152 float32 terms torch's own sum is off by up to 2e-6.
     """
-    # `distribution.softmax` computes in float64 throughout. This one stays in float32, because the
-    # chain's cuts compare in float32 as transformers' do, and takes a third of the time, because it
-    # runs at every move of a slider.
+    # `distribution.softmax` computes in float64 throughout. This one stays in float32 and takes a
+    # third of the time, because it runs at every move of a slider.
     weights = np.exp(logits - logits.max())
     probabilities: Array = weights / np.float32(weights.sum(dtype=np.float64))
     return probabilities
@@ -130,19 +134,11 @@ def top_p(logits: Array, mass: float) -> Change:
     """Keep the smallest set of likeliest tokens that holds `mass`; always the likeliest one.
 
     Source: nucleus sampling (Holtzman et al. 2019), as in transformers' TopPLogitsWarper: from the
-    least likely up, remove while the removed mass is at most 1 - mass. The sum runs over the whole
-    vocabulary, in float64, and is compared in float32, as torch does.
+    least likely up, remove while the removed mass is at most 1 - mass.
     """
-    probabilities = softmax(logits)
-    # At most a mass of 1 - mass may be removed. Tokens below half of an even share of that hold at
-    # most half of it together, so all of them are removed and need not be sorted.
-    unlikely = probabilities < 0.5 * (1.0 - mass) / len(logits)
-    ascending = np.sort(logits[~unlikely])
-    shares = np.sort(probabilities[~unlikely])
-    removed_mass = probabilities[unlikely].sum(dtype=np.float64) + np.cumsum(shares, dtype=float)
-    removed = int(
-        np.searchsorted(removed_mass.astype(np.float32), np.float32(1.0 - mass), side="right")
-    )
+    ascending = np.sort(logits)
+    shares, below = shares_from_below(ascending)
+    removed = int(np.searchsorted(below, np.float32(1.0 - mass), side="right"))
     removed = min(removed, len(ascending) - 1)
     cutoff = ascending[removed]
     kept = logits > cutoff
@@ -160,7 +156,7 @@ def min_p(logits: Array, share: float) -> Change:
 
     Source: Nguyen et al. 2024, as in transformers' MinPLogitsWarper.
     """
-    probabilities = softmax(logits)
+    probabilities = _torch_row(logits).softmax(-1).numpy()
     cutoff = np.float32(share) * probabilities.max()
     return Change(_only(logits, probabilities >= cutoff), float(cutoff))
 
@@ -171,20 +167,36 @@ def typical(logits: Array, mass: float) -> Change:
     Source: Meister et al. 2022, as in transformers' TypicalLogitsWarper. Even the likeliest
     token can be removed, if it is less surprising than is typical.
     """
-    alive = np.flatnonzero(logits > -np.inf)
-    shifted = logits[alive] - logits.max()
-    log_total = np.float32(np.log(np.exp(shifted).sum(dtype=np.float64)))
-    surprise = log_total - shifted
-    probabilities = np.exp(-surprise)
-    entropy = np.float32((probabilities * surprise).sum(dtype=np.float64))
-    distance = np.abs(surprise - entropy)
-    order = np.argsort(distance)
-    kept_mass = np.cumsum(probabilities[order], dtype=np.float64).astype(np.float32)
-    last = int(np.searchsorted(kept_mass, np.float32(mass), side="left"))
-    cutoff = distance[order[min(last, len(order) - 1)]]
-    kept = np.zeros(len(logits), dtype=np.bool_)
-    kept[alive] = distance <= cutoff
+    log_shares = _torch_row(logits)[None].log_softmax(-1)
+    entropy = -(log_shares * log_shares.exp()).nansum(-1, keepdim=True)
+    distance = (-log_shares - entropy).abs()[0].numpy()
+    order = np.argsort(distance)  # what is removed already is infinitely far, so it comes last
+    _, mass_to_here = shares_from_below(logits[order])
+    alive = logits > -np.inf
+    last = int((mass_to_here < np.float32(mass)).sum())
+    cutoff = distance[order[min(last, int(alive.sum()) - 1)]]
+    kept = alive & (distance <= cutoff)
     return Change(_only(logits, kept), float(cutoff / np.log(2.0)))
+
+
+def shares_from_below(ordered: Array) -> tuple[Array, Array]:
+    """Return the probability of each logit of a row, and the sum of those up to it, both [V].
+
+    Torch computes them, in the order that is given, because a mass can hit a setting exactly: then
+    the last bit decides what is kept, and it is to be that of transformers' warpers.
+    """
+    shares = _torch_row(ordered).softmax(-1)
+    return shares.numpy(), shares.cumsum(-1).numpy()
+
+
+def _torch_row(logits: Array) -> torch.Tensor:
+    """Return a copy of a row, which may be read-only, as a tensor.
+
+    Torch is imported here, so that settings can be shown and checked before it is loaded.
+    """
+    import torch
+
+    return torch.from_numpy(logits.copy())
 
 
 def within_range(logits: Array, before: Array) -> Array:
