@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from components.embedding.order import FIRST, SECOND
+from components.embedding.order import texts as order_texts
 from components.kit.arrays import Array
 from components.kit.layout import formulas
 from components.kit.model_words import VOCABULARIES, pair_latex, pair_words
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from engine.embedding.order import OrderComparison
     from engine.embedding.rope import RotatedPairs
     from engine.network.architecture import Architecture
+
+
+STARTS = (FIRST, SECOND)
 
 
 def grouped(number: int) -> str:
@@ -138,16 +143,18 @@ def tasks(
             f"The nearest to the chosen token: {nearest_cosine:.2f}.",
         ),
         Task(
-            "Write **two orders of the same words** that the first layer tells apart by 10 % or "
-            "more, and not at all with position off. (Order)",
+            "Find **two orders of the same words** of your own after which the lists of next "
+            "tokens differ by more than half, and by less than half with position off. (Order)",
             order is not None
             and order.same_tokens
-            and float(order.with_position.differences[0]) >= 0.1
-            and float(order.without_position.differences[0]) <= 1e-5,
+            and order_texts() != STARTS
+            and order.with_position.distance > 0.5 > order.without_position.distance,
             "Nothing compared yet."
             if order is None
-            else f"Layer 0: {percent(float(order.with_position.differences[0]))}"
-            + ("." if order.same_tokens else ", but not the same tokens in another order."),
+            else f"They differ by {percent(order.with_position.distance)}, with position off by "
+            f"{percent(order.without_position.distance)}"
+            + ("." if order.same_tokens else ", but they are not the same tokens.")
+            + (" These are the app's own." if order_texts() == STARTS else ""),
         ),
     ]
     if wavelengths is not None:

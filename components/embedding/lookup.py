@@ -59,15 +59,20 @@ def show(found: LookUp, pieces: Sequence[bytes], index: int, *, tied: bool) -> N
         tied: whether the LM head uses the same table.
     """
     piece = pieces[index]
-    show_row(found.row, index=index, token_id=found.token_id, piece=piece)
-    show_ties(found.row, found.head_row, found.logit, piece, tied=tied)
     left, right = side_by_side(1, 1)
     with left:
         figure = nearest_figure(found.near, found.near_pieces, piece, "nearest")
         chart(figure, key="nearest", alt="The tokens with the most similar rows and their cosines")
+        st.caption(
+            "A bar says how alike two rows are (cosine): 1 is the same direction, 0 nothing in "
+            "common. Nobody told the model which words belong together; training gave like rows "
+            "to tokens that are used alike."
+        )
     with right:
         figure = map_figure(found.flat, found.flat_pieces, found.token_id, "map")
         chart(figure, key="map", alt="The prompt's tokens and their neighbours on a plane")
+    show_row(found.row, index=index, token_id=found.token_id, piece=piece)
+    show_ties(found.row, found.head_row, found.logit, piece, tied=tied)
     figure = cosine_figure(found.cosines, pieces, index, "cosines")
     chart(figure, key="cosines", alt="The cosine between every two tokens of the prompt")
 
@@ -124,12 +129,14 @@ def show_ties(row: Array, head_row: Array, logit: float, piece: bytes, *, tied: 
 
 def nearest_figure(near: Neighbours, pieces: Sequence[bytes], piece: bytes, key: str) -> go.Figure:
     """Return the tokens whose rows point most nearly the same way, as bars of cosines."""
-    best = f"{visible(pieces[0])} at cosine {near.cosines[0]:.2f}" if len(pieces) else "nothing"
+    named = ", ".join(visible(other) for other in pieces[:3])
+    best = f"{named} (cosine {near.cosines[0]:.2f} and less)" if len(pieces) else "nothing"
     return bars(
         [int(token) for token in near.ids],
         pieces,
         near.cosines,
         title=f"Nearest to {visible(piece)}: {best}",
+        height=340,
         key=key,
         percent=False,
         high=1.0,

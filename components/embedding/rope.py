@@ -45,19 +45,30 @@ class RopeFacts:
     """[T], how many pairs of tokens each is a mean over."""
 
 
-def show(facts: RopeFacts, pieces: Sequence[bytes], token: int, layer: int, head: int) -> None:
-    """Draw the whole look.
+@dataclass(frozen=True)
+class RopeChoice:
+    """What is looked at."""
+
+    token: int
+    """The position."""
+    pair: int
+    """Which two numbers of a query or key."""
+    layer: int
+    head: int
+    name: str
+    """“query” or “key”: whose hands are drawn."""
+
+
+def show(facts: RopeFacts, pieces: Sequence[bytes], chosen: RopeChoice) -> None:
+    """Draw the whole look: the turns, the hands, and that only distance counts.
 
     Args:
         facts: of the chosen head.
         pieces: bytes of the T tokens.
-        token: the chosen position.
-        layer: the chosen layer.
-        head: the chosen head.
+        chosen: what is looked at.
     """
-    pairs = facts.angles.shape[1]
+    pairs, token, pair = facts.angles.shape[1], chosen.token, chosen.pair
     words = pair_words(facts.head.pairing, pairs)
-    pair = choose_pair(pairs, words)
 
     def chosen_cell(event: Mapping[str, Any]) -> None:
         if cell := selected_cell(event, facts.angles):
@@ -76,12 +87,14 @@ def show(facts: RopeFacts, pieces: Sequence[bytes], token: int, layer: int, head
     )
     left, right = side_by_side(1, 1)
     with left:
-        show_hands(facts.head, pieces, token, pair)
+        show_hands(facts.head, pieces, chosen)
     with right:
         figure = wavelength_figure(facts.wavelengths, pair, "wavelengths")
         chart(figure, key="wavelengths", alt="Tokens for one turn, by pair", on_select=chosen_point)
     show_distance(facts.head, pieces, token)
-    figure = mean_figure(facts.means, facts.counts, layer=layer, head=head, key="mean_score")
+    figure = mean_figure(
+        facts.means, facts.counts, layer=chosen.layer, head=chosen.head, key="mean_score"
+    )
     chart(figure, key="mean_score", alt="The head's mean score by distance")
     st.caption(
         "The mean of the head's scores (before the softmax) over all pairs of tokens that far "
@@ -92,10 +105,15 @@ def show(facts: RopeFacts, pieces: Sequence[bytes], token: int, layer: int, head
     )
 
 
-def choose_pair(pairs: int, words: str) -> int:
-    """Draw the slider of the pair, which `words` explains, and return its value."""
+def choose_pair(pairs: int) -> int:
+    """Draw the slider of the pair and return its value."""
     entry = keys.Limit(keys.ROPE_PAIR, "Pair of numbers", 0, pairs - 1, 0, 1, whole=True)
-    return int(widgets.slider(entry, help=f"Numbers {words} of a query or key turn together."))
+    return int(widgets.slider(entry, width=180))
+
+
+def choose_hands() -> str:
+    """Draw the choice between queries and keys and return it."""
+    return widgets.choice("Hands of each", ("query", "key"), key=keys.HANDS_OF)
 
 
 def angle_figure(
@@ -110,11 +128,15 @@ def angle_figure(
         pair: the chosen pair.
         key: the chart's key.
     """
+    turned = float(angles[token, pair])
+    said = degrees(turned)
+    if turned > 2 * np.pi:
+        said += f" ({degrees(turned % (2 * np.pi))} after whole turns)"
     return rope_table(
         angles,
         token_labels(pieces),
-        title=f"At position {token} pair {pair} is turned by {degrees(angles[token, pair])}, the "
-        f"slowest by {degrees(angles[token, -1])}",
+        title=f"At position {token} pair {pair} is turned by {said}, the slowest by "
+        f"{degrees(angles[token, -1])}",
         key=key,
         selected=(token, pair),
     )
@@ -144,7 +166,7 @@ def wavelength_figure(wavelengths: Array, pair: int, key: str) -> go.Figure:
 def hands_figure(
     before: Array, after: Array, pieces: Sequence[bytes], *, first: int, pair: int, name: str
 ) -> go.Figure:
-    """Return one clock a position: the pair's hand before it was turned and after.
+    """Return one clock per position: the pair's hand before it was turned and after.
 
     Args:
         before: [n, 2], the two numbers of the pair at each position.
@@ -166,9 +188,9 @@ def hands_figure(
     )
 
 
-def show_hands(head: RopeHead, pieces: Sequence[bytes], token: int, pair: int) -> None:
+def show_hands(head: RopeHead, pieces: Sequence[bytes], chosen: RopeChoice) -> None:
     """Draw the clocks around the chosen token, and say that lengths stay."""
-    name = widgets.choice("Of each", ("query", "key"), key=keys.HANDS_OF)
+    token, pair, name = chosen.token, chosen.pair, chosen.name
     first = max(0, min(token - CLOCKS // 2, len(pieces) - CLOCKS))
     span = slice(first, first + CLOCKS)
     raw, turned = (head.raw_q, head.q) if name == "query" else (head.raw_k, head.k)
@@ -192,17 +214,17 @@ def show_hands(head: RopeHead, pieces: Sequence[bytes], token: int, pair: int) -
 def show_distance(head: RopeHead, pieces: Sequence[bytes], token: int) -> None:
     """Draw what moving both tokens, or only one, does to their score."""
     st.markdown("##### Only distance counts")
-    key, shift, distance = _distance_controls(token)
-    both, apart = distance_scores(head, token, key)
+    key, shift = _distance_controls(token)
+    both, alone = distance_scores(head, token, key)
     own = float(head.scores(token, key, [token], [key])[0])
     figure = lines(
-        {"both moved by x": both, "apart by x": apart},
-        title=f"Moved together, the score stays {own:.2f}; {distance} apart, it is "
-        f"{apart[distance]:.2f}",
+        {"both moved": both, "only the query moved": alone},
+        title=f"Both moved by {shift}: the score stays {own:.2f}. Only the query moved: "
+        f"{alone[shift]:.2f}",
         key="distance",
-        x_title="tokens",
+        x_title="moved by so many tokens",
         y_title="score (q·k, scaled)",
-        selected=distance,
+        selected=shift,
         number_format=".3f",
     )
     figure.update_traces(mode="lines")
@@ -212,31 +234,28 @@ def show_distance(head: RopeHead, pieces: Sequence[bytes], token: int) -> None:
     st.markdown(
         f"The query of {query_name} at {token} and the key of {key_name} at {key}: score "
         f"**{own:.4f}**. At {token + shift} and {key + shift}: **{both[shift]:.4f}**, the same. "
-        f"{distance} tokens apart: **{apart[distance]:.4f}**. Their vectors stay those of this "
-        "prompt; only the turns change."
+        f"Only the query at {token + shift}: **{alone[shift]:.4f}**. Their vectors stay those of "
+        "this prompt; only the turns change."
     )
 
 
-def _distance_controls(token: int) -> tuple[int, int, int]:
-    """Draw the three sliders; return the key's position, the shift and the distance."""
-    left, middle, right = st.columns(3)
-    read = keys.Limit(keys.ROPE_KEY, "Token that is read (key)", 0, token, 0, 1, whole=True)
-    moved = keys.Limit(keys.ROPE_SHIFT, "Move both by", 0, FAR, 0, 1, whole=True)
-    with left:
-        key = int(widgets.slider(read)) if token > 0 else 0
-    with middle:
-        shift = int(widgets.slider(moved))
-    name = f"rope_distance_{token}_{key}"  # starts at the real distance of each two tokens
-    distance = right.slider("Put them apart by", 0, FAR, min(token - key, FAR), key=name)
-    return key, shift, int(distance)
+def _distance_controls(token: int) -> tuple[int, int]:
+    """Draw the two sliders; return the key's position and the shift."""
+    read = keys.Limit(keys.ROPE_KEY, "Position that is read (key)", 0, token, 0, 1, whole=True)
+    moved = keys.Limit(keys.ROPE_SHIFT, "Move by", 0, FAR, 10, 1, whole=True)
+    with st.container(horizontal=True):
+        key = int(widgets.slider(read, width=240)) if token > 0 else 0
+        shift = int(widgets.slider(moved, width=300))
+    return key, shift
 
 
 def distance_scores(head: RopeHead, token: int, key: int) -> tuple[Array, Array]:
-    """Return the score with both moved by 0…`FAR`, and with the two 0…`FAR` apart."""
+    """Return the score with both moved by 0…`FAR`, and with only the query moved."""
     steps = range(FAR + 1)
-    both = head.scores(token, key, [token + step for step in steps], [key + step for step in steps])
-    apart = head.scores(token, key, list(steps), [0] * (FAR + 1))
-    return both, apart
+    far = [token + step for step in steps]
+    both = head.scores(token, key, far, [key + step for step in steps])
+    alone = head.scores(token, key, far, [key] * (FAR + 1))
+    return both, alone
 
 
 def mean_figure(means: Array, counts: Array, *, layer: int, head: int, key: str) -> go.Figure:
@@ -271,7 +290,7 @@ def rope_table(
     key: str,
     selected: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """Return how far RoPE turned every pair away from where it was: a row a position.
+    """Return by how many degrees RoPE turned every pair, after whole turns: a row per position.
 
     Args:
         angles: [positions, pairs] in radians.
@@ -281,23 +300,25 @@ def rope_table(
         selected: the chosen (position, pair).
     """
     pairs = [str(pair) for pair in range(np.shape(angles)[1])]
-    return heatmap(
-        turned_away(angles),
+    figure = heatmap(
+        turns(angles),
         position_labels,
         pairs,
         title=title,
         key=key,
         low=0.0,
-        high=180.0,
+        high=360.0,
         row_name="position",
         col_name="pair",
-        value_name="degrees from the start:",
+        value_name="degrees:",
         number_format=".0f",
         selected=selected,
     )
+    figure.update_xaxes(title="pair of numbers, from the fastest to the slowest")
+    figure.update_yaxes(title="token")
+    return figure
 
 
-def turned_away(angles: Array) -> Array:
-    """Return the angle between each direction and direction 0, in degrees, 0…180."""
-    turns = np.asarray(angles, dtype=np.float64) / (2 * np.pi)
-    return np.abs(turns - np.rint(turns)) * 360
+def turns(angles: Array) -> Array:
+    """Return how far each angle is turned after whole turns, in degrees from 0 to below 360."""
+    return np.degrees(np.asarray(angles, dtype=np.float64)) % 360

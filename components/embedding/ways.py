@@ -9,11 +9,11 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from components.embedding.rope import turned_away
+from components.embedding.rope import turns
 from components.kit.arrays import Array
 from components.kit.figure import token_labels
 from components.kit.heatmap import heatmap
-from components.kit.layout import THIRD, side_by_side
+from components.kit.layout import side_by_side
 from components.kit.model_words import pair_words
 from components.kit.show import chart
 from components.kit.text import markdown, visible
@@ -36,7 +36,7 @@ def table_figure(
         title: what is seen.
         key: the chart's key.
         high: the strong end of the scale; by default from the values.
-        turned: whether the values are degrees from 0 to 180.
+        turned: whether the values are degrees from 0 to 360.
     """
     rows, columns = values.shape
     limit = robust_limit(values) if high is None else high
@@ -54,9 +54,12 @@ def table_figure(
         number_format=".0f" if turned else ".3f",
         height=420,
     )
-    for axis, count in ((figure.update_xaxes, columns), (figure.update_yaxes, rows)):
+    for axis, count, name in (
+        (figure.update_xaxes, columns, "pair" if turned else "entry of the vector"),
+        (figure.update_yaxes, rows, "position"),
+    ):
         marks = list(range(0, count, 8))
-        axis(tickvals=marks, ticktext=[str(mark) for mark in marks], tickangle=0)
+        axis(tickvals=marks, ticktext=[str(mark) for mark in marks], tickangle=0, title=name)
     return figure
 
 
@@ -83,31 +86,38 @@ def show(
         context: the longest text that the model was trained for.
         rotated: which numbers its RoPE turns together, if it has one.
     """
-    first, second, third = side_by_side(1, 1, 1)
+    first, second = side_by_side(1, 1)
     with first:
         st.markdown("##### Sinusoidal")
         _draw(sinusoidal, "waves", "Waves, from a formula")
         st.markdown(
             "- **Added to the embedding**, once, before the first layer.\n"
             "- Entry 2i is sin(p / 10000^(2i/D)), entry 2i+1 the cosine.\n"
-            "- Past the trained length there are values, but sums of them that the model never saw."
+            "- For longer texts the formula still gives numbers, but the model never practised "
+            "with them."
         )
     with second:
-        st.markdown("##### Learned")
-        if learned is not None:
-            _draw(learned, "learned", "A learned row for each position")
+        if learned is None:
+            _show_rope(angles, context, rotated)
         else:
-            st.info(
-                "The running model has no learned positions, so there is none to show. Models of "
-                "the GPT-2 family have them."
-            )
-        st.markdown(
-            "- **Added to the embedding**, once: a second table with one row a position.\n"
-            "- Neighbouring positions get like rows only because training made them so.\n"
-            "- Past the trained length **there is no row**: the model can't go on."
-        )
-    with third:
+            _show_learned_rows(learned)
+    # What the running model has no numbers for is told in words.
+    if learned is None:
+        _show_learned_rows(None)
+    else:
         _show_rope(angles, context, rotated)
+
+
+def _show_learned_rows(learned: Array | None) -> None:
+    st.markdown("##### Learned")
+    if learned is not None:
+        _draw(learned, "learned", "A learned row for each position")
+    st.markdown(
+        "- **Added to the embedding**, once: a second table with one row per position, as in the "
+        "GPT-2 family" + ("" if learned is not None else "; the running model has none") + ".\n"
+        "- Neighbouring positions get like rows only because training made them so.\n"
+        "- Past the trained length **there is no row**: the model can't go on."
+    )
 
 
 def _show_rope(angles: Array | None, context: int, rotated: RotatedPairs | None) -> None:
@@ -115,25 +125,27 @@ def _show_rope(angles: Array | None, context: int, rotated: RotatedPairs | None)
     words = "" if rotated is None else pair_words(rotated.pairing, rotated.count)
     pair = f" (numbers {words})" if words else ""
     if angles is not None:
-        degrees = turned_away(angles)
         figure = table_figure(
-            degrees, title="Turns of q and k", key="ways_rope", high=180.0, turned=True
+            turns(angles),
+            title="How far q and k are turned, in degrees",
+            key="ways_rope",
+            high=360.0,
+            turned=True,
         )
-        chart(figure, key="ways_rope", alt=f"RoPE angles by position and pair{pair}", room=THIRD)
-    else:
-        st.info("The running model has no RoPE, so there are no angles of its own to show.")
+        chart(figure, key="ways_rope", alt=f"RoPE angles by position and pair{pair}")
     st.markdown(
         f"- **Turns queries and keys**, pair by pair{pair}, in every layer; values and the "
         "embedding stay as they are.\n"
         "- A score depends on the distance of two tokens, not on where they stand.\n"
         f"- Past the trained length ({context:,} tokens for the running model) slow pairs "
         "reach angles that they never had; slower turns (scaling) are the usual repair."
+        + ("" if angles is not None else "\n- The running model has no RoPE.")
     )
 
 
 def _draw(values: Array, name: str, title: str) -> None:
     key = f"ways_{name}"
-    chart(table_figure(spread(values), title=title, key=key), key=key, alt=title, room=THIRD)
+    chart(table_figure(spread(values), title=title, key=key), key=key, alt=title)
     if values.shape[1] > ENTRIES:
         st.caption(f"{ENTRIES} of {values.shape[1]} entries, evenly spread.")
 
@@ -150,11 +162,15 @@ def show_learned(
         pieces: bytes of the T tokens.
         position: the chosen position.
     """
+    name, own, added = (
+        markdown(visible(pieces[position])),
+        float(np.linalg.norm(embedded)),
+        float(np.linalg.norm(row)),
+    )
     st.markdown(
-        "**This model has no RoPE.** It keeps a second table with one row a position and adds that "
-        f"row to the embedding before the first layer: {markdown(visible(pieces[position]))} at "
-        f"position {position} starts as its own row (norm {np.linalg.norm(embedded):.2f}) plus row "
-        f"{position} of the positions (norm {np.linalg.norm(row):.2f})."
+        "**This model has no RoPE.** It keeps a second table with one row per position and adds "
+        f"that row to the embedding before the first layer: {name} at position {position} starts "
+        f"as its own row (norm {own:.2f}) plus row {position} of the positions (norm {added:.2f})."
     )
     chart(
         strip(row, title=f"Row {position} of the position table", key="position_row"),

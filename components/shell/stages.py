@@ -94,7 +94,7 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         key="embedding",
         title="Embedding and position",
-        question="How do numbers become vectors, and how does the model know their order?",
+        question="How do numbers become vectors, and what keeps order?",
         answer=(
             "Each id picks one row of a learned table (the embedding); order comes in separately, "
             "through the position of each token."

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.basics.arrays import Array, frozen
-from engine.basics.distribution import softmax
+from engine.basics.distribution import softmax, top
 from engine.basics.results import Result
 from engine.basics.statistics import total_variation
 from engine.observe.edits import PositionOff
@@ -24,8 +24,12 @@ from engine.tracing.trace import trace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from engine.basics.distribution import TopTokens
     from engine.model.model import LanguageModel
     from engine.tracing.trace import Trace
+
+BEST = 5
+"""How many of the next tokens are named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +42,10 @@ class OrderEffect(Result):
     distance: float
     """Total variation distance of the two next-token distributions: half of the sum of all absolute
     differences; 0 if they are the same, 1 if they have nothing in common."""
-    first_top: int
-    """The most probable next token after the first order."""
-    first_probability: float
-    second_top: int
-    second_probability: float
+    first: TopTokens
+    """The most probable next tokens after the first order."""
+    second: TopTokens
+    """The most probable next tokens after the second order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,13 +92,36 @@ def compare(
 def _effect(first: Trace, second: Trace) -> OrderEffect:
     one, other = first.attn_out[:, -1], second.attn_out[:, -1]
     lengths = np.linalg.norm(one, axis=-1)
-    p_first, p_second = softmax(first.logits), softmax(second.logits)
-    top_first, top_second = int(p_first.argmax()), int(p_second.argmax())
     return OrderEffect(
         differences=frozen(np.linalg.norm(one - other, axis=-1) / np.maximum(lengths, 1e-30)),
-        distance=total_variation(p_first, p_second),
-        first_top=top_first,
-        first_probability=float(p_first[top_first]),
-        second_top=top_second,
-        second_probability=float(p_second[top_second]),
+        distance=total_variation(softmax(first.logits), softmax(second.logits)),
+        first=top(first.logits, BEST),
+        second=top(second.logits, BEST),
     )
+
+
+def written(
+    model: LanguageModel, ids: Sequence[int], count: int, *, positions: bool
+) -> tuple[int, ...]:
+    """Return the `count` tokens that the model writes next, always taking the most probable one.
+
+    Each comes from a pass over the whole text so far. It ends early at an end token, which is not
+    returned.
+
+    Args:
+        model: The model.
+        ids: The text to go on with.
+        count: How many tokens to write, at most.
+        positions: Whether the model is told where each token stands.
+
+    Raises:
+        EngineError: No tokens, or too many.
+    """
+    edits = () if positions else (PositionOff(),)
+    text = list(ids)
+    for _ in range(count):
+        best = int(trace(model, text, edits=edits).logits.argmax())
+        if best in model.stop_ids:
+            break
+        text.append(best)
+    return tuple(text[len(ids) :])

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from engine.model.model import LanguageModel
 
 
+SHORT = 3
+"""Words of up to so many letters say little; two words that begin alike are forms of one."""
+CANDIDATES = 32
+"""The most words among which the telling one is sought."""
+
+
 @dataclass(frozen=True, eq=False)
 class Neighbours(Table):
     """The tokens whose rows have the most similar direction, nearest first."""
@@ -75,6 +81,43 @@ def nearest(model: LanguageModel, token_id: int, n: int = 10) -> Neighbours:
     cosines[token_id] = -np.inf
     best = largest(cosines, min(n, len(cosines) - 1))
     return Neighbours(frozen_ids(best), frozen(cosines[best]))
+
+
+def telling(model: LanguageModel, ids: Sequence[int]) -> int:
+    """Return the position of the token whose nearest rows say most about what its row means.
+
+    That is a word whose row lies near to those of many other words: “France” near “Spain” and
+    “Italy”. Other forms of the word itself count for nothing. Only the last `CANDIDATES` different
+    words are looked at.
+
+    Returns:
+        Where it stands first among `ids`; the last position if the text has no word.
+
+    Raises:
+        EngineError: There is no such token.
+    """
+    texts = {token: model.tokenizer.decode([token]).strip().lower() for token in ids}
+    words = [token for token in texts if len(texts[token]) > SHORT and texts[token].isalpha()]
+    words = words[-CANDIDATES:]
+    if not words:
+        return len(ids) - 1
+    best = np.array(_near(model, words, 8)).reshape(len(words), -1)
+    cosines_NV = _cosines(model, _rows(model, words))
+    scores = [
+        _alike(texts[word], row, cosines_NV[number], model)
+        for number, (word, row) in enumerate(zip(words, best, strict=True))
+    ]
+    return list(ids).index(words[int(np.argmax(scores))])
+
+
+def _alike(word: str, near: Ids, cosines: Array, model: LanguageModel) -> float:
+    """Return the sum of the cosines of those neighbours that are other words, each once."""
+    found: dict[str, float] = {}
+    for token in (int(neighbour) for neighbour in near):
+        other = model.tokenizer.decode([token]).strip().lower()
+        if len(other) > 2 and other.isalpha() and other[:SHORT] != word[:SHORT]:
+            found.setdefault(other, float(cosines[token]))
+    return sum(found.values())
 
 
 def cosine_matrix(model: LanguageModel, ids: Sequence[int]) -> Array:

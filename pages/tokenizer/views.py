@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.kit.text import markdown, visible
+from components.kit.text import markdown, shorten, visible
 from components.kit.token_strip import token_strip, token_views
 from components.link import check, keys, widgets
 from components.link.selection import pick
@@ -130,7 +130,7 @@ def vocabularies(live: Live) -> None:
     found = _cuttings(live, text, True)
     if text and not disputed([cutting.tokens for cutting in found]):
         st.markdown(
-            f"All {len(found)} vocabularies cut {markdown(visible(text, limit=60))} at the same "
+            f"All {len(found)} vocabularies cut “{markdown(shorten(text, 60))}” at the same "
             "places: common words are whole pieces in each. Here is a text that they cut "
             "differently; a prompt of your own with a rare word or a number will do it too."
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from components.embedding.order import FIRST, SECOND
 from tests.app.test_frame import texts
 from tests.app.test_tokenizer import open_tasks
 from tests.tiny import CHAT_TEMPLATE, SPECIAL_TOKENS, tiny_backend, tiny_network, tiny_tokenizer
@@ -37,10 +38,10 @@ def titles(at) -> list[str]:
 
 
 def test_the_row_is_that_of_the_chosen_tokens_id(open_app):
-    at = open_app("embedding", prompt="The cat sat", token="1")
+    at = open_app("embedding", prompt="The cat sat", token="1", vectors="Look-up")
     token = tiny_tokenizer().encode("The cat sat")[1]
     row = tiny_network("llama").get_input_embeddings().weight[token.id].detach().numpy()
-    title = titles(at)[0]
+    title = next(title for title in titles(at) if "of the table" in title)
     assert f"row {token.id} of the table: {len(row)} numbers" in title
     assert f"{np.linalg.norm(row):.2f}" in title
     assert "One table, used twice (tied)" in texts(at)
@@ -70,14 +71,42 @@ def test_each_look_runs_on_a_model_with_learned_positions(open_app, gpt2_folder,
         assert "has no RoPE" in said
 
 
+def test_no_way_has_an_empty_box(open_app):
+    at = open_app("embedding", vectors="Three ways")
+    assert "the running model has none" in texts(at)
+    assert not at.info
+    assert len(titles(at)) == 2
+
+
 def test_two_orders_of_the_same_words(open_app):
-    at = open_app("embedding", vectors="Order")
-    assert "which is rounding" in texts(at)
+    at = open_app("embedding")
+    assert "The two lists of next tokens differ by" in texts(at)
+    assert [title.split(":")[0] for title in titles(at)] == [
+        f"After “{text}”" for text in (FIRST, SECOND)
+    ]
+    assert "Let it write on" in texts(at)
+    at.toggle(key="position_off").set_value(True).run()
+    assert "with position it was" in texts(at)
     at.text_input(key="order_second").set_value("man bites cat.").run()
     assert "not two orders of the same tokens" in texts(at)
     at.text_input(key="order_second").set_value(" ").run()
     assert "One of the boxes is empty" in texts(at)
     assert not at.exception
+    at.button(key="order_classic").click().run()
+    assert "man bites dog" in titles(at)[1]
+    at.session_state["view"] = "In depth"
+    at.run()
+    assert "which is rounding" in texts(at)
+
+
+def test_the_position_view_leaves_layer_and_head_of_other_pages_alone(open_app):
+    at = open_app("attention", prompt="The cat sat on the mat.")
+    before = [at.session_state[key] for key in ("layer", "head")]
+    at = open_app("embedding", prompt="The cat sat on the mat.", vectors="Position")
+    at.segmented_control(key="vectors").set_value("Three ways").run()
+    at.switch_page("pages/attention/page.py").run()
+    assert [at.session_state[key] for key in ("layer", "head")] == before
+    assert not {"layer", "head", "token"} & set(at.query_params)
 
 
 def test_moving_both_tokens_leaves_the_score(open_app):
@@ -96,6 +125,6 @@ def test_the_tasks_know_when_they_are_done(open_app):
     at = open_app("embedding", prompt="The cat sat")
     said = open_tasks(at)
     assert len(said) == 3
-    assert "Layer 0:" in said[1]
+    assert "They differ by" in said[1]
     at.session_state["rope_pair"] = 3
     assert "Pair 3:" in open_tasks(at)[2]

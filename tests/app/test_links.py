@@ -65,8 +65,7 @@ CASES = (
     Case("tokenizer", {keys.TOKEN: 1}, {}),
     Case(
         "embedding",
-        {keys.ORDER_FIRST: MARKUP, keys.ORDER_SECOND: "a\x00b"},
-        {keys.EMBEDDING_PART: "Order"},
+        {keys.ORDER_FIRST: MARKUP, keys.ORDER_SECOND: "a\x00b", keys.ORDER_OFF: True},
     ),
     Case(
         "embedding",

@@ -10,7 +10,7 @@ def test_a_click_on_a_token_shows_its_card_and_reaches_the_link(page_at):
     strip = widget(page, "tokens")
     strip.get_by_role("button", name="bytes: A4").click()
     card = widget(page, "token_card")
-    card.get_by_text("id: 114").wait_for()
+    card.get_by_text("id 114").wait_for()
     assert "needs 3 tokens" in card.inner_text()
     page.wait_for_url("**token=3**")
     assert "<b>x</b>" in "".join(strip.locator(".piece").all_inner_texts())
@@ -23,10 +23,15 @@ def test_the_slider_walks_the_merges_of_the_chosen_word(page_at):
     table.wait_for()
     last = table.get_by_role("row").last
     assert last.get_by_role("cell").all_inner_texts() == ["·unbelie", "vable"]
-    set_slider(page, "merge_step", 1)
+    assert table.get_by_role("row").count() == 12, "the start and all eleven merges"
+    set_slider(page, "merge_step_2_11", 1)
     page.get_by_text("Merge 1 of 11").wait_for()
     assert table.get_by_role("row").count() == 2
     assert len(last.get_by_role("cell").all_inner_texts()) == 12
+    for name in ("token 1 of 5", "token 3 of 5"):
+        widget(page, "tokens").get_by_role("button", name=name).click()
+    page.get_by_text("Merge 11 of 11").wait_for()
+    assert table.get_by_role("row").count() == 12
 
 
 def test_other_vocabularies_and_forged_turns(page_at):

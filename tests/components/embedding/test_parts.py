@@ -9,19 +9,27 @@ import numpy as np
 import pytest
 
 from components.embedding import depth, lookup, order, rope, ways
-from components.embedding.rope import rope_table, turned_away
+from components.embedding.rope import rope_table, turns
 from components.kit.figure import payload
 from tests.components.reading_figures import array, spec
+
+
+@dataclass(frozen=True)
+class Best:
+    ids: tuple[int, ...]
+    shares: tuple[float, ...]
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        return np.array(self.shares)
 
 
 @dataclass(frozen=True, eq=False)
 class Effect:
     differences: np.ndarray
     distance: float = 0.1
-    first_top: int = 1
-    first_probability: float = 0.5
-    second_top: int = 2
-    second_probability: float = 0.4
+    first: Best = field(default_factory=lambda: Best((1, 3), (0.5, 0.1)))
+    second: Best = field(default_factory=lambda: Best((2, 3), (0.4, 0.1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +59,14 @@ def title(figure):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0"), (7.3e-8, "7e-08"), (0.064, "6.4 %"), (0.0011, "0.11 %"), (1.2, "120 %")],
+    [
+        (0, "0"),
+        (7.3e-8, "under 0.000001"),
+        (0.00002, "0.000020"),
+        (0.064, "6.4 %"),
+        (0.0011, "0.11 %"),
+        (1.2, "120 %"),
+    ],
 )
 def test_small_differences_stay_readable(value, text):
     assert order.share(value) == text
@@ -60,7 +75,7 @@ def test_small_differences_stay_readable(value, text):
 def test_the_order_figure_says_both_numbers():
     found = comparison([0.064, 0.1], [7e-8, 0.14])
     assert "6.4 %" in title(order.figure(found, "RoPE"))
-    assert "7e-08" in title(order.figure(found, "RoPE"))
+    assert "under 0.000001" in title(order.figure(found, "RoPE"))
     said = order.explanation(found, "RoPE")
     assert "which is rounding" in said
     assert "14 %" in said
@@ -123,17 +138,51 @@ def test_figures_of_the_longest_prompt_stay_small():
         assert payload(figure) <= 300_000
 
 
-def test_the_tasks_are_met_by_what_they_ask_for():
+def test_the_tasks_are_met_by_what_they_ask_for(monkeypatch):
     waves = np.array([6.0, 5000.0])
-    strong = comparison([0.2, 0.1], [1e-8, 0.1])
+    strong = Comparison(
+        Effect(np.array([0.2]), distance=0.6), Effect(np.array([1e-8]), distance=0.1)
+    )
     other = Comparison(Effect(np.array([0.2])), Effect(np.array([0.2])), same_tokens=False)
+    monkeypatch.setattr(depth, "order_texts", lambda: ("a b c", "b a c"))
     assert [task.done for task in depth.tasks(strong, waves, 0.3)] == [True, True, False]
     assert [task.done for task in depth.tasks(other, None, 0.5)] == [False, False]
+    monkeypatch.setattr(depth, "order_texts", lambda: depth.STARTS)
+    assert [task.done for task in depth.tasks(strong, None, 0.5)] == [False, False]
     assert [task.done for task in depth.tasks(None, None, 0.5)] == [False, False]
 
 
-def test_rope_table_says_how_far_each_pair_turned():
-    angles = np.array([[0.0, np.pi / 2, np.pi, 2 * np.pi, 5 * np.pi / 2, -np.pi / 2]])
-    np.testing.assert_allclose(turned_away(angles), [[0, 90, 180, 0, 90, 90]], atol=1e-9)
+def test_rope_table_says_how_far_each_pair_turned_after_whole_turns():
+    angles = np.array([[0.0, np.pi / 2, np.pi, 5 * np.pi / 2, -np.pi / 2]])
+    np.testing.assert_allclose(turns(angles), [[0, 90, 180, 90, 270]], atol=1e-9)
     figure = rope_table(angles, ["0"], title="t", key="k")
-    np.testing.assert_allclose(array(spec(figure)["data"][0]["z"]), turned_away(angles), atol=1e-4)
+    np.testing.assert_allclose(array(spec(figure)["data"][0]["z"]), turns(angles), atol=1e-4)
+    assert figure.data[0].zmax == 360
+    assert figure.layout.xaxis.title.text
+    assert figure.layout.yaxis.title.text
+
+
+def letter(token):
+    return b" " + bytes([96 + token])
+
+
+def test_the_headline_says_which_token_leads_after_each_order_and_how_far_the_lists_differ():
+    found = Comparison(
+        Effect(np.array([0.1]), distance=0.8), Effect(np.array([1e-8]), distance=0.13)
+    )
+    said = order.headline(found, letter, off=False)
+    assert "·a leads after one, ·b after the other" in said.replace("\\", "")
+    assert "80 %" in said
+    said = order.headline(found, letter, off=True)
+    assert "differ by 13 %; with position it was 80 %" in said
+    assert "the mask" in said
+    same = Comparison(Effect(np.array([0.0])), Effect(np.array([0.0])))
+    assert "nothing can differ" in order.headline(same, letter, off=False)
+
+
+def test_bars_of_both_orders_share_a_scale_and_the_number_keeps_its_space():
+    found = order.next_figure(Best((1, 3), (0.15, 0.1)), "x <b>", letter, high=0.6, key="k")
+    assert title(found).endswith("·a, 15 %")
+    assert "<b>" not in title(found)
+    assert found.layout.xaxis.range[1] > 0.6
+    assert order._best(Best((1,), (0.15,)), letter) == "·a 15 %"

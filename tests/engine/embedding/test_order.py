@@ -31,7 +31,7 @@ def test_the_same_order_twice_differs_by_nothing(tiny_model):
     found = order.compare(tiny_model("llama"), ONE, ONE)
     assert not found.with_position.differences.any()
     assert found.with_position.distance == 0
-    assert found.with_position.first_top == found.with_position.second_top
+    assert found.with_position.first.ids[0] == found.with_position.second.ids[0]
 
 
 def test_other_tokens_are_named(tiny_model):
@@ -55,8 +55,26 @@ def test_the_distance_is_half_of_all_differences(tiny_model):
     effect = order.compare(model, ONE, OTHER).with_position
     first, second = (softmax(trace(model, ids).logits) for ids in (ONE, OTHER))
     assert effect.distance == pytest.approx(0.5 * float(np.abs(first - second).sum()), abs=1e-6)
-    assert_best(effect.first_top, first, near=1e-5)
-    assert effect.first_probability == pytest.approx(float(first.max()))
+    assert_best(int(effect.first.ids[0]), first, near=1e-5)
+    assert effect.first.probabilities[0] == pytest.approx(float(first.max()))
+    assert len(effect.second.ids) == order.BEST
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_written_is_the_greedy_text_of_the_model_with_and_without_positions(
+    tiny_model, family
+):
+    from engine.observe.edits import PositionOff
+    from engine.tracing.trace import trace
+
+    model = tiny_model(family)
+    for positions, edits in ((True, ()), (False, (PositionOff(),))):
+        text = list(ONE)
+        for token in order.written(model, ONE, 4, positions=positions):
+            assert_best(token, trace(model, text, edits=edits).logits, near=1e-5)
+            text.append(token)
+        assert len(text) == len(ONE) + 4 or text[-1] not in model.stop_ids
+    assert order.written(model, ONE, 0, positions=True) == ()
 
 
 @pytest.mark.real

@@ -107,3 +107,27 @@ def test_cosines_of_vectors():
     vectors = np.array([[1, 0], [0, 2], [3, 3], [0, 0]], dtype=np.float32)
     expected = [[1, 0, 0.5**0.5, 0], [0, 1, 0.5**0.5, 0], [0.5**0.5, 0.5**0.5, 1, 0], [0] * 4]
     np.testing.assert_allclose(embedding.cosines(vectors), expected, atol=1e-6)
+
+
+def test_the_telling_token_has_the_most_other_words_near_it(monkeypatch, model):
+    words = {1: " France", 2: "is", 3: " capital", 4: " Spain", 5: "Italy", 6: " capitals", 7: "fr"}
+    near = {1: [4, 5, 7], 3: [6, 6, 2]}
+    monkeypatch.setattr(
+        type(model.tokenizer), "decode", lambda self, ids: words.get(int(ids[0]), "?")
+    )
+    monkeypatch.setattr(
+        embedding, "_near", lambda model, ids, count: [n for i in ids for n in near[i]]
+    )
+    monkeypatch.setattr(
+        embedding, "_cosines", lambda model, rows: np.full((len(rows), 8), 0.5, dtype=np.float32)
+    )
+    assert embedding.telling(model, [2, 3, 1, 2]) == 2
+    assert embedding.telling(model, [2, 3, 2]) == 1
+    assert embedding.telling(model, [2, 2]) == 1
+
+
+def test_the_telling_token_of_any_prompt_is_one_of_it(model):
+    rng = np.random.default_rng(0)
+    for count in (1, 2, 40):
+        ids = rng.integers(0, 200, count).tolist()
+        assert 0 <= embedding.telling(model, ids) < count
