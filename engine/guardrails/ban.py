@@ -7,6 +7,7 @@ torch nor transformers is imported here.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -65,7 +66,12 @@ class TokenBan:
 
 
 class SequenceBan:
-    """Removes each token that would complete the word, whatever its pieces and case. A guard."""
+    """Removes each token that would complete the word, whatever its pieces and case. A guard.
+
+    The rule: a token may not come if the text with it holds the word and the text before did not,
+    both with their case folded. Folding belongs to the joined text, because a token may hold a part
+    of a character: in many vocabularies `Ł` is two tokens of one byte each.
+    """
 
     def __init__(self, tokenizer: Tokenizer, word: str) -> None:
         """Group the vocabulary by the end of the word with which a token begins.
@@ -75,38 +81,56 @@ class SequenceBan:
         """
         if not word.strip():
             raise EngineError("There is no word to forbid. Type one.")
-        self._word = word.strip().casefold().encode()
+        self._word = word.strip().casefold()
         # A control token's bytes are its name, which is never shown.
-        self._folded = tuple(
-            b"" if tokenizer.is_special(i) else _folded(tokenizer.bytes_of(i))
+        self._data = tuple(
+            b"" if tokenizer.is_special(i) else tokenizer.bytes_of(i)
             for i in range(tokenizer.vocabulary)
         )
-        whole = [i for i, data in enumerate(self._folded) if self._word in data]
+        texts = [_read(data)[0] for data in self._data]
+        self.whole = tuple(i for i, text in enumerate(texts) if self._word in text)
+        """The tokens that hold the word by themselves, so that they are removed at every step."""
         self._base = np.ones(tokenizer.vocabulary, dtype=np.bool_)
-        self._base[whole] = False
-        # `_ends[k]`: tokens that complete the word if the text ends with its first k bytes.
+        self._base[list(self.whole)] = False
+        # `_ends[k]`: tokens that complete the word if the text ends with its first k characters.
         self._ends = [
-            [i for i, data in enumerate(self._folded) if data.startswith(self._word[k:])]
+            [i for i, text in enumerate(texts) if text.startswith(self._word[k:])]
             for k in range(len(self._word))
         ]
+        self._inside = tuple(i for i, data in enumerate(self._data) if _goes_on(data))
 
     def __call__(self, written: Sequence[int]) -> Flags:
         """Return `[V]`, True where a token may come after what was written."""
-        tail = b""
-        for token_id in reversed(written):
-            tail = self._folded[token_id] + tail
-            if len(tail) >= len(self._word):
-                break
+        tail, begun = _read(self._last_bytes(written))
         allowed = self._base.copy()
+        if begun:
+            # Inside of a character only its next bytes go on with it; few tokens begin with one.
+            near = tail[max(0, len(tail) - len(self._word) + 1) :]
+            ends = (i for i in self._inside if self._word in near + _read(begun + self._data[i])[0])
+            allowed[list(ends)] = False
+            return allowed
         for k in range(1, len(self._word)):
             if tail.endswith(self._word[:k]):
                 allowed[self._ends[k]] = False
         return allowed
 
+    def _last_bytes(self, written: Sequence[int]) -> bytes:
+        """Return the last bytes of a text: enough for all but the word's last character."""
+        data = b""
+        for token_id in reversed(written):
+            data = self._data[token_id] + data
+            if len(data) >= 4 * (len(self._word) + 1):
+                break
+        return data
 
-def _folded(data: bytes) -> bytes:
-    """Return a token's bytes in one case; of a part of a character only ASCII letters change."""
-    try:
-        return data.decode().casefold().encode()
-    except UnicodeDecodeError:
-        return data.lower()
+
+def _read(data: bytes) -> tuple[str, bytes]:
+    """Return the text of some bytes in one case, and the bytes of a character that is not whole."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    text = decoder.decode(data)
+    return text.casefold(), decoder.getstate()[0]
+
+
+def _goes_on(data: bytes) -> bool:
+    """Say whether bytes begin with a byte that goes on with a character (10xxxxxx)."""
+    return bool(data) and data[0] & 0xC0 == 0x80

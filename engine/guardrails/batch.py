@@ -53,6 +53,8 @@ class RowStep(Result):
     """Time that the guard took for this token."""
     last: bool
     """Whether the row ends here: an end token, the budget, or no room in the context."""
+    cut: bool = False
+    """Whether the row ends here without an end token: the answer may be unfinished."""
 
 
 def write_rows(
@@ -160,4 +162,5 @@ class _Row:
             forbidden_mass=0.0 if allowed is None else float(softmax(logits)[~allowed].sum()),
             guard_milliseconds=spent,
             last=self.ended,
+            cut=final and not stop,
         )

@@ -33,6 +33,14 @@ _TO_LOOK_ALIKE: Mapping[str, str] = {
 
 ZERO_WIDTH = "\u200b"
 
+# Of normalised text: a run of letters or digits, its borders, and what may stand in between.
+_LETTERS = re.compile(r"[^\W_]+")
+_START, _END = r"(?<![^\W_])", r"(?![^\W_])"
+_GAP = r"[\W_]*"
+# A joining mark or one blank; an apostrophe joins nothing, or "we'll" would hold "well".
+_JOINT = r"(?:[^\w\s'’]{1,2}|_|\s)"
+_MARK = re.compile(r"[^\w\s]|_")
+
 
 def fold(text: str) -> str:
     """Return a text as a plain filter compares it: without upper case."""
@@ -51,8 +59,52 @@ def normalise(text: str) -> str:
 
 
 def letters(text: str) -> str:
-    """Return only the letters and digits of a normalised text: what a person can still read."""
-    return "".join(char for char in normalise(text) if char.isalnum())
+    """Return only the letters and digits of a normalised text."""
+    return "".join(_LETTERS.findall(normalise(text)))
+
+
+def can_be_read(text: str, word: str) -> bool:
+    """Say whether a person can read the word in a text, whatever its case or disguise.
+
+    Both are normalised first. Then the word can be read where its letters stand
+
+    - together, inside of a longer word too: "museums" holds "museum";
+    - one by one, with one to three blanks or signs between them: "m u s e u m", "M.U.S.E.U.M";
+    - in pieces that a hyphen or another mark joins: "mu-seum", "mu_se um".
+
+    Blanks alone join no pieces of several letters: "from England" does not hold "Rome", nor does
+    "to get her" hold "together". The blanks and signs of the word itself may be others or missing.
+    """
+    parts = _LETTERS.findall(normalise(word))
+    if not parts:
+        return False
+    plain, needle = normalise(text), letters(word)
+    together = _GAP.join(map(re.escape, parts))
+    if re.search(together, plain):
+        return True
+    one_by_one = "[\\W_]{1,3}".join(map(re.escape, needle))
+    if re.search(f"{_START}{one_by_one}{_END}", plain):
+        return True
+    joined = f"{_JOINT}?".join(map(re.escape, needle))
+    pieces = re.finditer(f"{_START}{joined}{_END}", plain)
+    return any(_MARK.search(found.group()) for found in pieces)
+
+
+def tells(text: str, words: Iterable[str]) -> tuple[str, ...]:
+    """Return which of some words stand in a text as whole words, in the singular or with an s.
+
+    A coarse measure of whether a text gives something away in other words: it knows the words of
+    its list and no others, and it does not notice "it is not a dog".
+    """
+    plain = normalise(text)
+    found = []
+    for word in words:
+        parts = _LETTERS.findall(normalise(word))
+        if parts and re.search(
+            _START + "[\\W_]+".join(map(re.escape, parts)) + f"(?:e?s)?{_END}", plain
+        ):
+            found.append(word.strip())
+    return tuple(found)
 
 
 def hits(text: str, words: Iterable[str], *, normalised: bool) -> tuple[str, ...]:

@@ -2,8 +2,8 @@
 
 A grammar is compiled once into an automaton over bytes by llguidance, the library behind several
 servers' structured output. For every text written so far it gives a mask over the vocabulary: the
-tokens after which the text can still become complete and valid. So the result always parses; it
-need not be true.
+tokens after which the text can still become complete and valid. So every finished result parses; it
+need not be true, and one that the token budget cut is not finished.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ MOST_KEYS = 6
 TEXT_LENGTH = 24
 """Most characters of a text in the JSON object, so that it ends within a short answer."""
 
+_TEXT = '"…"'
+"""What stands for a text in the rule of a JSON object."""
+
 _LONG = "(01|03|05|07|08|10|12)-(0[1-9]|[12][0-9]|3[01])"
 _SHORT = "(04|06|09|11)-(0[1-9]|[12][0-9]|30)"
 _DATE = f"(19|20)[0-9][0-9]-({_LONG}|{_SHORT}|02-(0[1-9]|1[0-9]|2[0-8]))"
@@ -41,17 +44,24 @@ class Format(Result):
 
     name: str
     rule: str
-    """The grammar as shown to the reader: a regular expression, or the keys of the object."""
+    """The grammar as shown to the reader: a regular expression, or the object without its texts."""
     grammar: str
     """The grammar in llguidance's language."""
     parses: Callable[[str], bool]
     """Whether a complete text has this format, by an ordinary parser."""
+    note: str = ""
+    """What the rule leaves to say in words."""
 
 
 def yes_or_no() -> Format:
-    """Return the format of one word: Yes or No."""
-    rule = "(Yes|No)"
-    return Format("Yes or no", rule, _lark(f"/{rule}/"), {"Yes", "No"}.__contains__)
+    """Return the format of one word: Yes or No, with or without a space in front.
+
+    After "Answer:" a word comes with its space, and in most vocabularies that is one token; a
+    format without the space would force the model into pieces that it seldom writes there.
+    """
+    rule = " ?(Yes|No)"
+    words = {lead + word for lead in ("", " ") for word in ("Yes", "No")}
+    return Format("Yes or no", rule, _lark(f"/{rule}/"), words.__contains__)
 
 
 def date() -> Format:
@@ -84,12 +94,14 @@ def json_object(keys: Sequence[str], longest: int = TEXT_LENGTH) -> Format:
         "additionalProperties": False,
         "x-guidance": {"whitespace_flexible": False},
     }
-    rule = "{" + ", ".join(f"{json.dumps(name, ensure_ascii=False)}: text" for name in names) + "}"
+    # As `whitespace_flexible` makes it: no blank outside of the texts.
+    parts = (f"{json.dumps(name, ensure_ascii=False)}:{_TEXT}" for name in names)
     return Format(
         "A JSON object",
-        rule,
+        "{" + ",".join(parts) + "}",
         _lark(f"%json {json.dumps(schema)}"),
-        lambda text: _has_keys(text, names),
+        lambda text: _has_keys(text, names, longest),
+        f"{_TEXT} is a text of 1 to {longest} characters; no blanks outside of the texts",
     )
 
 
@@ -171,7 +183,7 @@ def _is_date(text: str) -> bool:
         return False
 
 
-def _has_keys(text: str, names: Sequence[str]) -> bool:
+def _has_keys(text: str, names: Sequence[str], longest: int) -> bool:
     try:
         value = json.loads(text)
     except ValueError:
@@ -179,5 +191,5 @@ def _has_keys(text: str, names: Sequence[str]) -> bool:
     return (
         isinstance(value, dict)
         and list(value) == list(names)
-        and all(isinstance(part, str) for part in value.values())
+        and all(isinstance(part, str) and 1 <= len(part) <= longest for part in value.values())
     )

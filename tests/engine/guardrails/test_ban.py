@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,76 @@ def test_the_sequence_ban_equals_a_look_at_every_token(word):
             completes = needle in after and needle not in before.decode().casefold()
             if needle not in before.decode().casefold():
                 assert allowed[i] == (not completes), (text, tokenizer.bytes_of(i))
+
+
+def naive_mask(tokenizer, word, written):
+    """Return which tokens may come, from the whole joined text with each of them."""
+    data = [
+        b"" if tokenizer.is_special(i) else tokenizer.bytes_of(i)
+        for i in range(tokenizer.vocabulary)
+    ]
+    before = b"".join(data[i] for i in written)
+    decoder = codecs.getincrementaldecoder("utf-8")
+    return [
+        word.casefold() not in decoder("replace").decode(before + more).casefold() for more in data
+    ]
+
+
+CUT_CAPITALS = ["Łódź", "Москва", "Čapek", "İstanbul", "Österreich", "Ἀθῆναι", "Đà Nẵng", "ﬁn", "ß"]
+
+
+@pytest.mark.parametrize("word", CUT_CAPITALS)
+@pytest.mark.parametrize("lead", ["", " "])
+def test_a_word_whose_letters_are_cut_into_bytes_is_held_in_every_case_form(word, lead):
+    tokenizer = tiny_tokenizer()
+    ban = SequenceBan(tokenizer, word)
+    forms = {word, word.lower(), word.upper(), word.title(), word.swapcase(), word.casefold()}
+    for form in sorted(forms):
+        ids = tokenizer.ids(lead + form)
+        allowed = [bool(ban(ids[:count])[ids[count]]) for count in range(len(ids))]
+        assert not all(allowed), form
+        # Nothing is removed before the word could be whole.
+        until = allowed.index(False)
+        assert not until or word.casefold() not in tokenizer.decode(ids[:until]).casefold()
+
+
+@pytest.mark.parametrize("word", ["Łódź", "İs", "ß", "é", "s", "日本"])
+def test_the_sequence_ban_equals_a_look_at_every_token_inside_of_characters_too(word):
+    tokenizer = tiny_tokenizer()
+    ban = SequenceBan(tokenizer, word)
+    texts = [word, word.upper(), "ŁÓD", "łó", "maß", "İ", "日", "日本", "e\u0301", "x é"]
+    for text in texts:
+        ids = tokenizer.ids(text)
+        for count in range(len(ids) + 1):
+            expected = naive_mask(tokenizer, word, ids[:count])
+            if word.casefold() in tokenizer.decode(ids[:count]).casefold():
+                continue  # it is there already
+            assert ban(ids[:count]).tolist() == expected, (text, count)
+
+
+def test_a_control_token_or_a_broken_byte_in_between_does_not_help():
+    tokenizer = tiny_tokenizer()
+    ban = SequenceBan(tokenizer, "Čapek")
+    capital = tokenizer.ids("Č")
+    assert len(capital) == 2
+    rest = tokenizer.ids("APEK")
+    end = tokenizer.encode("<|im_end|>", parse_special=True)[0].id
+    written = [*capital, end, *rest]
+    assert not ban(written[:-1])[rest[-1]]
+    # A first byte without its second one is not the letter.
+    assert ban([capital[0], *rest[:-1]])[rest[-1]]
+
+
+def test_the_tokens_that_hold_the_word_by_themselves_are_named():
+    tokenizer = tiny_tokenizer()
+    ban = SequenceBan(tokenizer, "he")
+    holding = {
+        i
+        for i in range(tokenizer.vocabulary)
+        if not tokenizer.is_special(i) and b"he" in tokenizer.bytes_of(i).lower()
+    }
+    assert set(ban.whole) == holding != set()
+    assert set(np.flatnonzero(~ban(()))) == holding
 
 
 def test_what_a_sequence_ban_writes_never_holds_the_word(tiny_model):

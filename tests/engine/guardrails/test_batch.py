@@ -40,6 +40,9 @@ def test_each_row_writes_what_a_run_alone_writes(tiny_model, family):
             [step.id for step in row], skip_special=True
         )
         assert [step.last for step in row] == [False] * (len(row) - 1) + [True]
+        assert [step.cut for step in row] == [
+            step.last and step.id not in model.stop_ids for step in row
+        ]
 
 
 def test_a_guard_sees_what_its_row_has_written_and_removes_tokens(tiny_model):

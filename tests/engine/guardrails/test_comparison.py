@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.generation.loop import generate
 from engine.guardrails import comparison
+from engine.guardrails.filters import tells
 from engine.guardrails.scenario import Scenario, leaks, prompt_ids
 from engine.sampling.chain import SamplingSettings
 
@@ -16,6 +17,7 @@ SCENARIO = Scenario(
     topic="cat",
     paraphrase="Where is it?",
     translation="Wo ist sie?",
+    meaning=("a", "o"),
 )
 
 
@@ -37,7 +39,14 @@ def test_the_tallies_equal_runs_counted_one_by_one(tiny_model):
             steps = generate(model, ids, SETTINGS, max_new_tokens=10, seed=seed)
             texts.append("".join(step.text for step in steps))
     plain = [leaks(text, "e") for text in texts]
+    told = [
+        leak or bool(tells(text, SCENARIO.meaning)) for leak, text in zip(plain, texts, strict=True)
+    ]
     assert tallies["no guard"].leaks == sum(plain) > 0
+    assert tallies["no guard"].told == sum(told) >= sum(plain)
+    assert tallies["no guard"].example == texts[plain.index(True)]
+    assert all(tally.leaks <= tally.told <= tally.runs for tally in last)
+    assert all(leaks(tally.example, "e") == (tally.leaks > 0) for tally in last)
     # The word "cat" stands only in the question as asked; without its disguise in two more.
     assert tallies["input filter"].blocked == 3
     assert tallies["input filter"].leaks == sum(plain[3:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 
 import numpy as np
 import pytest
@@ -28,7 +29,11 @@ def prefixes(language):
 @pytest.mark.parametrize(
     ("wanted", "language", "texts"),
     [
-        (format.yes_or_no(), ["Yes", "No"], ["", "Y", "N", "Yes", "No"]),
+        (
+            format.yes_or_no(),
+            ["Yes", "No", " Yes", " No"],
+            ["", " ", "Y", "N", "Yes", "No", " Y", " No"],
+        ),
         (format.date(), DATES, ["", "1", "19", "2024-", "2024-0", "2024-02-", "2024-02-2"]),
     ],
 )
@@ -101,6 +106,49 @@ def test_a_json_mask_keeps_out_control_tokens_and_ends_only_when_complete(tiny_m
     assert b"\n" not in texts
     done = constraint([token.id for token in model.tokenizer.encode('{"cat":"m"}')])
     assert set(np.flatnonzero(done)) == model.stop_ids
+
+
+def test_the_rule_that_is_shown_is_the_rule_that_is_enforced(tiny_model):
+    model = tiny_model("llama")
+
+    def taken(wanted, text):
+        constraint, ids = format.Constraint(model, wanted), model.tokenizer.ids(text)
+        inside = all(constraint(ids[:count])[ids[count]] for count in range(len(ids)))
+        return inside and constraint.complete(ids)
+
+    for keys in (["place"], ["place", "day"], ['a "b"', "ß", "c d"]):
+        wanted = format.json_object(keys, 3)
+        filled = wanted.rule.replace("…", "mat")
+        assert wanted.parses(filled)
+        assert taken(wanted, filled)
+        # No blank but those that the rule shows, and no text but of the stated length.
+        for place in (filled.find(":") + 1, 1, len(filled) - 1):
+            assert not taken(wanted, filled[:place] + " " + filled[place:])
+        assert "1 to 3 characters" in wanted.note
+        for text in ("", "mats"):
+            assert not taken(wanted, wanted.rule.replace("…", text))
+            assert not wanted.parses(wanted.rule.replace("…", text))
+    for wanted, texts in (
+        (format.yes_or_no(), ["Yes", " Yes", "  Yes", "Yes ", "yes", " No", ""]),
+        (format.date(), ["2024-02-28", "2024-02-29", " 2024-01-01", "1899-01-01"]),
+    ):
+        for text in texts:
+            right = re.fullmatch(wanted.rule, text) is not None
+            assert taken(wanted, text) == right, text
+            assert wanted.parses(text) or not right, text
+
+
+def test_a_cut_object_is_not_complete(tiny_model):
+    model = tiny_model("llama")
+    constraint = format.Constraint(model, format.json_object(["cat"], 9))
+    settings = SamplingSettings()
+    (rows,) = [
+        list(write_rows(model, [70], settings, seeds=[1], max_new_tokens=4, guard=constraint))
+    ]
+    ids = [step.id for (step,) in rows]
+    assert rows[-1][0].cut
+    assert not any(step.cut for (step,) in rows[:-1])
+    assert not constraint.complete(ids)
 
 
 def test_what_is_no_format_is_refused(tiny_model):
