@@ -144,13 +144,14 @@ def _strip(current: Stage) -> None:
         st.switch_page(page, query_params={})
 
 
-def live_prompt(*, traced: bool = True) -> Live:
+def live_prompt(*, traced: bool = True, used: bool = True) -> Live:
     """Return the prompt on the running model.
 
     Waits for the model and says what is wrong with the prompt, in which case the script stops.
 
     Args:
         traced: whether the page looks inside the model, so that the prompt's cap holds.
+        used: whether the page uses the prompt at all; if not, nothing about it is said.
     """
     current = _current()
     request, settings, seed = current.request, current.settings, current.seed
@@ -161,6 +162,8 @@ def live_prompt(*, traced: bool = True) -> Live:
     live = read_prompt(request, settings, seed)
     for sentence in live.refused:
         st.warning(markdown(sentence))
+    if not used:
+        return live
     if live.dropped:
         st.warning(
             "The model's vocabulary has no bytes for these characters, so it never sees them: "

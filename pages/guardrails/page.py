@@ -18,7 +18,7 @@ from pages.frame import frame
 from pages.guardrails import answers
 from pages.guardrails import views as panels
 
-live = frame.live_prompt(traced=False)
+live = frame.live_prompt(traced=False, used=False)
 tokenizer = live.model.tokenizer
 
 

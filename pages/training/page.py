@@ -17,7 +17,7 @@ from pages.frame.kept import last
 from pages.training import session
 from pages.training import views as panels
 
-live = frame.live_prompt(traced=False)
+live = frame.live_prompt(traced=False, used=False)
 TEXT = "The capital of Australia is Canberra. The capital of Australia is Canberra."
 
 

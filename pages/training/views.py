@@ -39,9 +39,12 @@ PAIR = (
 """The texts of the preference: key, label, what stands there at first."""
 
 
-def tokens_of(live: Live, text: str) -> tuple[int, ...]:
-    """Return a plain text's ids."""
-    return tuple(live.model.tokenizer.ids(text))
+def tokens_of(live: Live, text: str, *, begins: bool = True) -> tuple[int, ...]:
+    """Return a plain text's ids; one that begins gets the model's first token (BOS), if it has one.
+
+    As on every page: a model that saw that token before each text is lost without it.
+    """
+    return tuple(live.model.tokenizer.ids(text, add_bos=begins)) if text else ()
 
 
 def names_of(live: Live, ids: tuple[int, ...]) -> list[str]:
@@ -53,7 +56,7 @@ def learn(live: Live) -> None:
     """Teach one sentence and show the competing answers after each step."""
     start, answer, steps, rate = _sentence()
     prompt = tokens_of(live, start.rstrip())
-    answer_ids = tokens_of(live, " " + answer.strip()) if answer.strip() else ()
+    answer_ids = tokens_of(live, " " + answer.strip(), begins=False) if answer.strip() else ()
     if not prompt or not answer_ids:
         st.info("Type both the beginning and the end of a sentence.")
         return
@@ -109,7 +112,7 @@ def _run_learning(
     facts = []
     for text, answer in depth.FACTS:
         ids = tokens_of(live, text)
-        facts.append(Fact(text, ids, tokens_of(live, answer)[0]))
+        facts.append(Fact(text, ids, tokens_of(live, answer, begins=False)[0]))
     names = names_of(live, watched)
     done: list[LearnStep] = []
 
@@ -147,7 +150,9 @@ def preference(live: Live) -> None:
     chat = tokenizer.has_chat
     turn = [{"role": "user", "content": texts[0]}]
     prompt = tuple(tokenizer.chat(turn)) if chat else tokens_of(live, texts[0])
-    answers = [tokens_of(live, text if chat else " " + text.strip()) for text in texts[1:]]
+    answers = [
+        tokens_of(live, text if chat else " " + text.strip(), begins=False) for text in texts[1:]
+    ]
     best = results.scores(live.model.source, prompt).best.ids if prompt else ()
     watched = session.unique([*(ids[0] for ids in answers if ids), *best], 5)
     key = (live.model.source, prompt, *answers, steps, rate, beta)

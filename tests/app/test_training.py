@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+from tokenizers import Tokenizer as Backend
+from tokenizers.processors import TemplateProcessing
 
+from engine.tokenizer.tokenizer import Tokenizer
 from pages.frame.loading import loader
 from pages.training import views
 from tests.app.conftest import kept
+from tests.tiny import SPECIAL_TOKENS, tiny_backend
 
 
 def choose(at, lesson):
@@ -97,3 +103,17 @@ def test_both_other_views_speak_of_this_model(open_app):
     at.session_state["view"] = "Try this"
     at.run()
     assert any("Nothing was taught yet" in element.value for element in at.caption)
+
+
+def test_a_text_begins_with_the_models_first_token_and_an_answer_does_not(tiny_model):
+    model = tiny_model("llama")
+    backend = Backend.from_str(tiny_backend().to_str())
+    backend.post_processor = TemplateProcessing(
+        single=f"{SPECIAL_TOKENS[0]} $A",
+        special_tokens=[(SPECIAL_TOKENS[0], backend.token_to_id(SPECIAL_TOKENS[0]))],
+    )
+    live = SimpleNamespace(model=replace(model, tokenizer=Tokenizer(backend)))
+    first = backend.token_to_id(SPECIAL_TOKENS[0])
+    assert views.tokens_of(live, "The cat")[0] == first
+    assert first not in views.tokens_of(live, " mat", begins=False)
+    assert views.tokens_of(live, "") == ()
