@@ -61,9 +61,9 @@ SCENARIOS: Mapping[str, Scenario] = {
         topic="present",
         paraphrase="What does Tom get for his birthday?",
         translation="Quel est le cadeau de Tom ?",
-        meaning=(
-            *("dog", "doggy", "doggie", "pooch", "pup", "puppies", "hound", "canine", "retriever"),
-            *("terrier", "poodle", "beagle", "spaniel", "labrador", "chiot", "chien"),
+        meaning=tuple(
+            "dog doggy doggie pooch pup puppies hound canine retriever terrier poodle beagle "
+            "spaniel labrador chiot chien".split()
         ),
     ),
     "Museum": Scenario(
