@@ -26,21 +26,23 @@ def in_depth_words(
         "pieces."
     )
     st.markdown(
-        "**A ban on sequences** looks at the last bytes that were written. If they are the first k "
-        "bytes of the word, every token that begins with the rest of it is removed. It needs the "
-        "text so far at each step, and holds for spelling only: a synonym passes."
+        "**A ban on sequences** looks at the last characters that were written. If they are the "
+        "first k of the word, every token that begins with the rest of it is removed. It needs the "
+        "text so far at each step, and it stops this run of letters alone: other words with the "
+        "same meaning pass, and so does “m-u-s-e-u-m”. Upper and lower case are compared in the "
+        "joined text, since one token may hold half of a letter."
     )
     st.markdown(
         "**A format** is a grammar, compiled into an automaton over bytes. Its state after the "
-        "text so far says which tokens may follow. The result always parses. A made-up date "
-        "parses as well as a true one."
+        "text so far says which tokens may follow. Every finished result parses; one that the "
+        "token budget cuts does not. A made-up date parses as well as a true one."
     )
     st.markdown(
         f"**The system turn** is text like any other: here {rule_tokens} more tokens before the "
         f"{prompt_tokens} that are there. What makes a model prefer it over the user's turn is "
-        "training on examples, and this model had few of them. That the turn's borders are control "
-        "tokens, which a user can't type, is what keeps a user from writing a system turn of their "
-        "own; an application that reads user text as control tokens gives this away."
+        "training on examples, and a model this small follows it loosely: the counts show how "
+        "loosely. The turn's borders are control tokens. A user can type their names, but they "
+        "become control tokens only if the application lets them; one that does gives this away."
     )
     _around()
 
@@ -52,6 +54,12 @@ def _around() -> None:
         "long system turn, training on refusals, masks for structured output, and a second "
         "classifier on the stream, which may fire after the first sentences are on the screen. "
         "Each layer has its rate of wrong refusals, and they add up."
+    )
+    st.markdown(
+        "**What counts as a leak.** An answer in which a person can read the word: its letters "
+        "together in one word, spelled out one by one, or joined by hyphens. The second count, "
+        "“told in other words”, looks for the words of a list that somebody wrote. It misses what "
+        "nobody thought of, and it counts “not a dog” as well."
     )
     st.markdown(
         "**What this page does not show.** The counts hold for this scenario, this small model and "

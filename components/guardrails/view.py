@@ -1,64 +1,71 @@
-"""Guardrails: answers, tables and the bars of what leaked, drawn from plain results."""
+"""Guardrails: answers with their verdicts, and the tables of the single guards."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from components.kit import theme
-from components.kit.figure import frame, packed
 from components.kit.numbers import PERCENT_COLUMN
-from components.kit.show import chart
-from components.kit.text import html, readable, visible
-from components.kit.text import plotly as escape
+from components.kit.text import counted, html, readable, visible
 
 if TYPE_CHECKING:
     from engine.guardrails.ban import Spelling
     from engine.guardrails.batch import RowStep
-    from engine.guardrails.comparison import Tally
     from engine.guardrails.filters import Seen
 
-PLACES = """
-| where a guard stands | it sees | it can stop | what leaks | what it costs |
-|---|---|---|---|---|
-| **before the tokenizer**: input filter | the prompt | questions with a known word | other words, \
-look-alikes, other languages | no time; refuses harmless questions with that word |
-| **in the prompt**: system turn | what the model reads | what the model was trained to obey | \
-whatever it obeys no better than the user | a few tokens read with every answer |
-| **on the logits**: ban, allow-list, format | ids, and what was written | exactly those tokens | \
-the same meaning in other pieces or words | a mask a token; what is left can be worse |
-| **on the sampler**: low temperature, top-p | the distribution | rare accidents | everything that \
-is likely anyway | no time; less variety |
-| **on the stream**: output filter | the text so far | words, once they are complete | \
-other spellings; the part already shown | a delay of the held-back characters |
-| **in training** | the weights, before any prompt | what was in the examples | prompts unlike the \
-examples | the most work; it changes other answers too |
-"""
+SAID, TOLD, HELD = theme.NEGATIVE, theme.CATEGORICAL[4], theme.NEUTRAL
+"""The colours of a verdict: the word can be read, another word tells the secret, neither."""
 
 
-def answer(text: str, *, leaked: bool, note: str = "") -> str:
+@dataclass(frozen=True)
+class Verdict:
+    """What a person learns from an answer."""
+
+    colour: str
+    words: str
+
+
+def verdict(leaked: bool, told: Sequence[str], *, cut: str = "") -> Verdict:
+    """Return the verdict on an answer.
+
+    Args:
+        leaked: whether the forbidden word can be read in it.
+        told: other words in it that give the secret away.
+        cut: why the answer may be unfinished, if it may be.
+    """
+    if leaked:
+        colour, words = SAID, "The word can be read: a leak."
+    elif told:
+        others = " and ".join(f"“{word}”" for word in told[:2])
+        colour, words = TOLD, f"The word is not there, but {others} gives the secret away."
+        words = words.replace("gives", "give") if len(told) > 1 else words
+    else:
+        colour = HELD
+        words = (
+            "Neither the word nor one of the listed words is there. Whether the answer is true, "
+            "no guard has checked."
+        )
+    return Verdict(colour, f"{words} {cut}".strip())
+
+
+def answer(text: str, colour: str, note: str = "") -> str:
     """Return an answer as HTML, framed in the colour of its verdict.
 
     Args:
         text: what the model wrote, raw.
-        leaked: whether the forbidden word can be read in it.
+        colour: of the frame.
         note: a verdict of this project's own words.
     """
-    colour = theme.NEGATIVE if leaked else theme.POSITIVE
     shown = html(readable(text)) if text else "<i>no text</i>"
     return (
         f'<div style="border-left:4px solid {colour};padding:6px 12px;min-height:4.6em;'
         f'background:{theme.with_alpha(colour, 0.08)};overflow-wrap:anywhere">{shown}'
         f'<div style="font-size:0.85rem;opacity:0.75;margin-top:4px">{html(note)}</div></div>'
     )
-
-
-def verdict(leaked: bool) -> str:
-    """Return the verdict in words."""
-    return "The word can be read: a leak." if leaked else "The word is not there."
 
 
 def wordings_table(rows: Sequence[tuple[str, str, bool, bool]]) -> None:
@@ -100,7 +107,40 @@ def spellings_table(spellings: Sequence[Spelling]) -> None:
     )
 
 
-def mask_table(steps: Sequence[RowStep], name_of: Any, vocabulary: int) -> None:
+def ban_title(single: int, left: int, whole: int) -> str:
+    """Return what the two bans take away.
+
+    Args:
+        single: tokens that the token ban takes away.
+        left: spellings that it can't take away, since they have several tokens.
+        whole: tokens that the sequence ban takes away at every step.
+    """
+    return (
+        f"The token ban takes {counted(single, 'token')} away and leaves "
+        f"{counted(left, 'other spelling')}; the sequence ban takes {counted(whole, 'token')} at "
+        "every step, and more once the word has begun"
+    )
+
+
+def taken_line(word: str, whole: Sequence[str], total: int) -> str:
+    """Return a line on the tokens that the sequence ban takes along, as plain text.
+
+    Args:
+        word: the forbidden word.
+        whole: some of the tokens that hold it, made visible.
+        total: how many there are.
+    """
+    if not total:
+        return f"No single token holds “{word}”, so every spelling of it takes several."
+    rest = f" … and {total - len(whole):,} more" if total > len(whole) else ""
+    names = ", ".join(whole)
+    return (
+        f"Whatever stands before, these tokens can't come, because “{word}” is in them: "
+        f"{names}{rest}. Every other word that needs one of them is lost as well."
+    )
+
+
+def mask_table(steps: Sequence[RowStep], name_of: Callable[[int], bytes], vocabulary: int) -> None:
     """Draw the mask at every step: how much it allows, and what the model wanted instead."""
     st.dataframe(
         {
@@ -123,7 +163,40 @@ def mask_table(steps: Sequence[RowStep], name_of: Any, vocabulary: int) -> None:
     )
 
 
-def hold_back_table(results: Sequence[Seen], *, key: str) -> None:
+def filtered_chat(seen: Seen, colour: str) -> str:
+    """Return what the reader of a filtered chat has on the screen, as HTML.
+
+    Args:
+        seen: the text that the filter let through.
+        colour: of the verdict on that text.
+    """
+    shown = html(readable(seen.text)) if seen.text else ""
+    stop = (
+        '<div style="margin-top:6px;padding:3px 8px;border:1px solid;border-radius:6px;'
+        'opacity:0.8;font-size:0.9rem">The filter stopped this answer here.</div>'
+        if seen.fired
+        else ""
+    )
+    return (
+        f'<div style="border-left:4px solid {colour};padding:6px 12px;min-height:4.6em;'
+        f'background:{theme.with_alpha(colour, 0.08)};overflow-wrap:anywhere">{shown}{stop}</div>'
+    )
+
+
+def filter_words(seen: Seen, word: str, told: Sequence[str]) -> str:
+    """Return what the reader of a filtered chat learns, as plain text."""
+    if seen.whole_word:
+        return f"“{word}” is on the screen: the filter was too late."
+    if seen.word_part:
+        return f"“{word[: seen.word_part]}” is on the screen: anybody can guess the rest."
+    if seen.fired:
+        return "Nothing of the word is on the screen, but that something was stopped is."
+    if told:
+        return f"The filter had nothing to stop: “{told[0]}” is not the word that it looks for."
+    return "The filter had nothing to stop."
+
+
+def hold_back_table(results: Sequence[Seen]) -> None:
     """Draw what a reader has seen for each length of the buffer."""
     st.dataframe(
         {
@@ -132,7 +205,7 @@ def hold_back_table(results: Sequence[Seen], *, key: str) -> None:
             "of the word": [
                 "all of it"
                 if one.whole_word
-                else f"{one.word_part} letters"
+                else counted(one.word_part, "letter")
                 if one.word_part
                 else "nothing"
                 for one in results
@@ -141,75 +214,5 @@ def hold_back_table(results: Sequence[Seen], *, key: str) -> None:
         hide_index=True,
         width="stretch",
         height=280,
-        key=f"hold_back {key}",
+        key="hold_back_table",
     )
-
-
-def leak_bars(tallies: Sequence[Tally], *, key: str = "leak_bars") -> None:
-    """Draw how many runs leaked under each guard."""
-    title = leak_title(tallies)
-    figure = leak_figure(tallies, title)
-    words = "; ".join(f"{one.guard}: {one.leaks} of {one.runs}" for one in tallies)
-    chart(figure, key=key, alt=f"{title}. {words}.")
-
-
-def cost_line(tallies: Sequence[Tally]) -> str:
-    """Return what the guards on the logits cost, as measured."""
-    measured = [one for one in tallies if one.milliseconds]
-    if not measured:
-        return ""
-    costs = ", ".join(f"{one.guard} {one.milliseconds:.2g} ms" for one in measured)
-    return f"Time for one token's guard: {costs}."
-
-
-def leak_title(tallies: Sequence[Tally]) -> str:
-    """Return what the bars show, from their numbers."""
-    first, others = tallies[0], tallies[1:]
-    title = f"Without a guard the word leaks in {first.leaks} of {first.runs} runs"
-    tight = [one.guard for one in others if not one.leaks]
-    if tight:
-        return f"{title}; never with: {', '.join(tight)}"
-    best = min(others, key=lambda one: one.leaks)
-    return f"{title}, least with {best.guard}: {best.leaks}"
-
-
-def leak_figure(tallies: Sequence[Tally], title: str) -> go.Figure:
-    """Return the bars: leaks in one colour, runs that the guard stopped behind them in grey."""
-    figure = frame(title, height=90 + 34 * len(tallies), revision="leaks", barmode="overlay")
-    places = list(range(len(tallies)))
-    for name, values, colour in (
-        (
-            "stopped by the guard",
-            [one.blocked for one in tallies],
-            theme.with_alpha(theme.CUT, 0.5),
-        ),
-        ("leaked", [one.leaks for one in tallies], theme.NEGATIVE),
-    ):
-        figure.add_trace(
-            go.Bar(
-                x=packed(values),
-                y=places,
-                base=0 if name == "leaked" else [one.leaks for one in tallies],
-                orientation="h",
-                name=name,
-                marker={"color": colour},
-                text=[str(value) if value else "" for value in values],
-                textposition="inside",
-                hovertemplate=f"%{{x}} runs {name}<extra></extra>",
-            )
-        )
-    figure.update_layout(
-        showlegend=True,
-        legend={"orientation": "h", "y": -0.12, "x": 1, "xanchor": "right"},
-        margin={"b": 40},
-    )
-    figure.update_yaxes(
-        tickmode="array",
-        tickvals=places,
-        ticktext=[escape(one.guard) for one in tallies],
-        range=[len(tallies) - 0.5, -0.5],
-        showgrid=False,
-    )
-    most = max((one.runs for one in tallies), default=1) or 1
-    figure.update_xaxes(range=[0, most], title="runs", fixedrange=True)
-    return figure

@@ -98,6 +98,8 @@ GUARD_QUESTION = "guard_question"
 GUARD_PARAPHRASE = "guard_paraphrase"
 GUARD_TRANSLATION = "guard_translation"
 GUARD_RULE = "guard_rule"
+GUARD_MEANING = "guard_meaning"
+HOLD_BACK = "hold_back"
 WORDING = "wording"
 FORGED_ORDER = "forged_order"
 FORMAT = "format"
@@ -161,6 +163,7 @@ PAGE_LIMITS: tuple[Limit, ...] = (
     Limit(BEAM_WIDTH, "Width", 1, 5, 3, 1, whole=True),
     Limit(BEAM_TOKENS, "Tokens", 1, 12, 6, 1, whole=True),
     Limit(BEAM_PENALTY, "Length penalty", -1, 2, 1, 0.5),
+    Limit(HOLD_BACK, "Characters held back", 0, 20, 20, 1, whole=True),
     Limit(LEARN_STEPS, "Steps", 1, 20, 8, 1, whole=True),
     Limit(DPO_STEPS, "Steps", 1, 20, 6, 1, whole=True),
     Limit(DPO_BETA, "β", 0.01, 1, 0.1, 0.01),
@@ -185,6 +188,7 @@ LONGEST: Mapping[str, int] = {
     GUARD_PARAPHRASE: 200,
     GUARD_TRANSLATION: 200,
     GUARD_RULE: 200,
+    GUARD_MEANING: 300,
     FORGED_ORDER: 200,
     FORMAT_KEYS: 80,
     LOSS_TEXT: 800,

@@ -190,12 +190,12 @@ STAGES: tuple[Stage, ...] = (
         title="Guardrails",
         question="Where can the outcome be steered, and where does each kind of guard leak?",
         answer=(
-            "A guard can stand before, inside and after the model; each sees something else, and "
-            "each lets something through."
+            "A guard (a rule that should keep something back) can stand before, inside and after "
+            "the model; each lets something through."
         ),
         section="Control",
         icon=":material/shield:",
-        chip=lambda facts: "before, inside, after",
+        chip=lambda facts: "what may come out",
     ),
     Stage(
         key="training",
@@ -203,11 +203,11 @@ STAGES: tuple[Stage, ...] = (
         question="Where did the probabilities come from?",
         answer=(
             "From text: step by step, every weight was moved a little so that the next token "
-            "became more probable."
+            "became more probable. Later steps preferred some answers to others."
         ),
         section="Control",
         icon=":material/school:",
-        chip=lambda facts: "next token, again",
+        chip=lambda facts: "text moves weights",
     ),
 )
 

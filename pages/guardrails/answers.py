@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from components.guardrails import view
+from components.guardrails.recorded import BUDGET as COMPARE_BUDGET
+from components.guardrails.recorded import SEEDS
+from components.link import keys
+from components.link.changes import change
+from engine.basics.errors import EngineError
 from pages.frame import job
 from pages.frame.kept import keep
 from pages.frame.kept import kept as kept_result
@@ -16,17 +21,19 @@ from pages.frame.live import Live
 from pages.frame.loading import model_in_use
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from engine.guardrails.ban import SequenceBan, TokenBan
     from engine.guardrails.batch import Guard, RowStep
     from engine.guardrails.comparison import Tally
     from engine.guardrails.scenario import Scenario
 
 ASK = "ask"
+HALTED = "guards_halted"
+"""Of the session: the answers that somebody stopped, so that they are not begun again."""
 KEPT = "guarded_answers"
 MOST_KEPT = 40
 BUDGET = 24
-COMPARE_BUDGET = 16
-SEEDS = range(10)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -48,7 +55,7 @@ def show_answer(
     live: Live,
     name: str,
     ids: Sequence[int],
-    word: str,
+    scenario: Scenario,
     *,
     asked: bool,
     guard: Guard | None = None,
@@ -58,43 +65,101 @@ def show_answer(
 
     An answer is kept when it is whole: half of one says nothing about a leak.
     """
-    from engine.guardrails.comparison import write
-    from engine.guardrails.scenario import leaks
-
     place = st.empty()
     steps = kept(live, name, ids)
     if steps is None and asked:
-        written: list[RowStep] = []
-
-        def show(step: RowStep) -> None:
-            written.append(step)
-            place.html(view.answer("".join(one.text for one in written), leaked=False))
-
-        run = write(
-            live.model, ids, live.settings, seed=live.seed, max_new_tokens=budget, guard=guard
-        )
-        job.follow(run, show)
-        steps = tuple(written)
-        keep(KEPT, _key(live, name, ids), steps, most=MOST_KEPT)
+        steps = _write(live, name, ids, place, guard, budget)
     if steps is None:
-        place.caption("Not asked yet.")
+        place.caption("Not written yet.")
         return None
-    text = "".join(step.text for step in steps)
-    leaked = leaks(text, word)
-    place.html(view.answer(text, leaked=leaked, note=view.verdict(leaked)))
+    cut = f"Cut after {budget} tokens." if steps[-1].cut else ""
+    found = judge(text_of(steps), scenario, cut=cut)
+    place.html(view.answer(text_of(steps), found.colour, found.words))
     return steps
 
 
+def _write(
+    live: Live,
+    name: str,
+    ids: Sequence[int],
+    place: DeltaGenerator,
+    guard: Guard | None,
+    budget: int,
+) -> tuple[RowStep, ...]:
+    """Write an answer, drawing each token, and keep it."""
+    from engine.guardrails.comparison import write
+
+    written: list[RowStep] = []
+
+    def show(step: RowStep) -> None:
+        written.append(step)
+        place.html(view.answer(text_of(written), view.HELD))
+
+    run = write(live.model, ids, live.settings, seed=live.seed, max_new_tokens=budget, guard=guard)
+    job.follow(run, show)
+    keep(KEPT, _key(live, name, ids), tuple(written), most=MOST_KEPT)
+    return tuple(written)
+
+
+def text_of(steps: Sequence[RowStep]) -> str:
+    """Return the text of an answer."""
+    return "".join(step.text for step in steps)
+
+
+def judge(text: str, scenario: Scenario, *, cut: str = "") -> view.Verdict:
+    """Return the verdict on what a person reads."""
+    from engine.guardrails.filters import tells
+    from engine.guardrails.scenario import leaks
+
+    return view.verdict(leaks(text, scenario.word), tells(text, scenario.meaning), cut=cut)
+
+
 @contextlib.contextmanager
-def ask(label: str = "Ask without and with the guard") -> Iterator[bool]:
-    """Draw the button that has the question answered; the answers are shown inside.
+def writing(live: Live, wanted: Sequence[tuple[str, Sequence[int]]]) -> Iterator[bool]:
+    """Draw Stop, or what can be asked next; the answers are shown inside.
+
+    What is missing is written at once, without a click, until somebody presses Stop.
+
+    Args:
+        live: the model, its settings and the seed.
+        wanted: the name and the prompt of each answer of this view.
 
     Yields:
-        Whether they are to be written now.
+        Whether missing answers are to be written now.
     """
-    asked = bool(job.button(label, ASK, primary=True))
-    with job.running(ASK) if asked else contextlib.nullcontext():
-        yield asked
+    request = tuple(_key(live, name, ids) for name, ids in wanted)
+    missing = any(kept(live, name, ids) is None for name, ids in wanted)
+    halted = job.asked(ASK) is None and st.session_state.get(HALTED) == request
+    now = missing and not halted
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if now:
+            job.stop_button(ASK, lambda: _halt(request))
+        elif missing:
+            job.start_button("Write the answers", ASK, running=False, primary=True)
+        else:
+            st.button(
+                "Ask with the next seed",
+                key="next_seed",
+                icon=":material/casino:",
+                on_click=_next_seed,
+                args=(live.seed,),
+            )
+            st.caption(f"Written with seed {live.seed}.", width="content")
+    job.say_problem(ASK)
+    with job.running(ASK) if now else contextlib.nullcontext():
+        try:
+            yield now
+        except EngineError:
+            _halt(request)  # or it would be tried again and again
+            raise
+
+
+def _halt(request: tuple[Any, ...]) -> None:
+    st.session_state[HALTED] = request
+
+
+def _next_seed(seed: int) -> None:
+    change(f"The seed is now {seed + 1}.", {keys.SEED: seed + 1})
 
 
 def sampled(
