@@ -109,14 +109,31 @@ def begin(live: Live) -> None:
 
 
 def another(live: Live, now: Setup) -> None:
-    """Ask for another answer; where these settings have given theirs, with the next seed."""
-    roots = [tree(live).path(branch)[:1] for branch in tree(live).children(None)]
-    setups = [part[0].setup for part in roots if part]
-    used = {s.seed for s in setups if (s.settings, s.stop) == (now.settings, now.stop)}
-    seed = next(number for number in range(live.seed, live.seed + MOST_SEEDS) if number not in used)
-    if seed != live.seed and not live.settings.greedy:
+    """Ask for another answer; where these settings have given theirs, with the next seed.
+
+    At temperature 0 no seed gives another one: the answer that is there is shown, and that is said.
+    """
+    mine = [branch for branch in tree(live).children(None) if _free_start(live, branch, now)]
+    if mine and now.settings.greedy:
+        show(live, mine[-1])
+        st.toast("At temperature 0 nothing is drawn, so the answer must be the same: here it is.")
+        return
+    used = {tree(live).path(branch)[0].setup.seed for branch in mine}
+    end = int(keys.limit(keys.SEED).high) + 1  # after the last seed comes the first one again
+    seeds = (number % end for number in range(live.seed, live.seed + MOST_SEEDS))
+    seed = next(number for number in seeds if number not in used)
+    if seed != live.seed:
         change(f"Seed {seed} instead of {live.seed}, for another draw.", {keys.SEED: seed})
     begin(live)
+
+
+def _free_start(live: Live, branch: int, now: Setup) -> bool:
+    """Say whether an answer was begun with these settings, and not with a token taken by hand."""
+    path = tree(live).path(branch)
+    if not path or path[0].step.forced:
+        return False
+    setup = path[0].setup
+    return (setup.settings, setup.stop) == (now.settings, now.stop)
 
 
 def go_on(live: Live) -> None:

@@ -64,6 +64,20 @@ def test_another_answer_is_drawn_with_the_next_seed_and_says_so(page):
     assert "Seed 2 instead of 1" in said(page)
 
 
+def test_at_temperature_0_another_answer_must_be_the_same_and_that_is_said(page):
+    page.slider(key="temperature").set_value(0.0).run()
+    page.button(key="write_new").click().run()
+    found = tree(page)
+    assert not page.toast
+    page.slider(key="max_new_tokens").set_value(9).run()
+    page.button(key="write_new").click().run()
+    assert tree(page) == found
+    assert "must be the same" in page.toast[0].value
+    page.text_input(key="stop").set_value("☃").run()
+    page.button(key="write_new").click().run()
+    assert len(tree(page).branches) == len(found.branches) + 1
+
+
 def test_the_same_question_is_written_once_for_all_who_ask_it(open_app, monkeypatch):
     first = open_app("generation", **LINK | {"seed": "77"})
     monkeypatch.setattr("engine.generation.loop.generate", None)  # nobody writes from here on
