@@ -47,7 +47,7 @@ def _ask(model: LanguageModel, fact: Fact, temperatures: Sequence[float]) -> Fac
     """Read one prompt once and work out the answers at every temperature from its logits."""
     tokenizer = model.tokenizer
     ids = tokenizer.ids(fact.prompt, add_bos=True)
-    right = tokenizer.encode(fact.answer)[0].id
+    right = tokenizer.after(fact.prompt, fact.answer)[0].id
     logits = CachedPass(model).advance(ids)
     greedy = int(logits.argmax())
     rows = [final_probabilities(logits, SamplingSettings(temperature=t)) for t in temperatures]

@@ -46,7 +46,7 @@ def spellings(tokenizer: Tokenizer, word: str) -> tuple[Spelling, ...]:
         raise EngineError("There is no word to forbid. Type one.")
     forms = dict.fromkeys((bare, bare[:1].upper() + bare[1:], bare.upper(), bare.lower()))
     texts = [lead + form for form in forms for lead in ("", " ")]
-    return tuple(Spelling(text, tuple(t.id for t in tokenizer.encode(text))) for text in texts)
+    return tuple(Spelling(text, tuple(t.id for t in tokenizer.after("", text))) for text in texts)
 
 
 class TokenBan:

@@ -82,6 +82,6 @@ def guess_standing(tokenizer: Tokenizer, logits: Array, guess: str) -> Standing 
     word = guess.strip()
     if not word:
         return None
-    readings = [tokenizer.ids(spelled) for spelled in (f" {word}", word)]
-    found = [standing(tokenizer, logits, ids[0], len(ids)) for ids in readings if ids]
+    readings = [tokenizer.after("", spelled) for spelled in (f" {word}", word)]
+    found = [standing(tokenizer, logits, cut[0].id, len(cut)) for cut in readings if cut]
     return min(found, key=lambda one: (one.rank, one.pieces), default=None)

@@ -8,6 +8,7 @@ reported instead of vanishing. Decoding, in the base class `Vocabulary`, gives b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -96,6 +97,31 @@ class Tokenizer(Vocabulary):
         """Return the ids of `encode`."""
         tokens = self.encode(text, parse_special=parse_special, add_bos=add_bos)
         return [token.id for token in tokens]
+
+    def after(self, before: str, text: str) -> list[Token]:
+        """Cut a text into tokens as it is cut where it continues another.
+
+        Alone, the text can get a space that the tokenizer puts in front of it, in Llama 2's kind
+        even as a token `▁` of its own. So the tokens are cut out of those of both texts joined.
+        Where one token lies across the seam, the text is cut after a letter or a line break.
+
+        Args:
+            before: The text that is continued; it counts only for how the other one begins.
+            text: What continues it; control-token text in it is text.
+
+        Returns:
+            Tokens with spans in `text`.
+        """
+        neutral = ("a", "\n") if text[:1].isspace() else ("\n", "a")
+        for start in (before, *neutral):
+            size = len(start)
+            tokens = self.encode(start + text)
+            own = [token for token in tokens if token.start >= size and token.data]
+            if start and all(token.end <= size for token in tokens[: len(tokens) - len(own)]):
+                return [
+                    replace(token, start=token.start - size, end=token.end - size) for token in own
+                ]
+        return self.encode(text)
 
     def _encode(
         self, backend: Backend, text: str, breaker: str = ""

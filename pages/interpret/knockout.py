@@ -163,7 +163,7 @@ def _replacement(live: Live) -> None:
 
     def replace() -> None:
         typed = str(st.session_state.get(REPLACEMENT) or "")
-        found = live.model.tokenizer.encode(typed)
+        found = live.model.tokenizer.after("", typed)
         if found:
             knockout.add(f"e{token}:{found[0].id}")
 
@@ -174,7 +174,7 @@ def _replacement(live: Live) -> None:
             max_chars=60,
             placeholder="type a word, with its leading space",
         )
-        found = live.model.tokenizer.encode(typed) if typed else []
+        found = live.model.tokenizer.after("", typed)
         name = visible(found[0].data, limit=20) if found else "…"
         st.button(
             f"Replace by {markdown(name)}",
