@@ -103,6 +103,7 @@ function paint(state) {
   picture.setAttribute("aria-label", data.label)
   badge.textContent = data.badge
   badge.hidden = !data.badge
+  root.classList.toggle("veiled", data.hides)
   for (const [name, colour] of Object.entries(data.colours)) {
     root.style.setProperty(`--${name}`, colour)
   }

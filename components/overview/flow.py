@@ -56,6 +56,7 @@ def overview_flow(
     guards: bool = False,
     recorded: bool = False,
     walks: bool = True,
+    hides: bool = False,
 ) -> str | None:
     """Draw the picture and return the stage that the user has just opened, if any.
 
@@ -66,13 +67,16 @@ def overview_flow(
         guards: mark where a guardrail could stand.
         recorded: say in the picture that it is a recorded run.
         walks: let a light walk through the cards.
+        hides: cover what the model expects, so that a class can guess.
 
     Returns:
         The stage's key in the one run after a click, else None.
     """
     result = _COMPONENT(
         key=key,
-        data=payload(overview, stages=stages, guards=guards, recorded=recorded, walks=walks),
+        data=payload(
+            overview, stages=stages, guards=guards, recorded=recorded, walks=walks, hides=hides
+        ),
         on_opened_change=lambda: None,
     )
     opened = result.opened
@@ -86,6 +90,7 @@ def payload(
     guards: bool = False,
     recorded: bool = False,
     walks: bool = True,
+    hides: bool = False,
 ) -> dict[str, Any]:
     """Return what the browser needs for one picture."""
     kind = "recorded" if recorded else "live"
@@ -95,7 +100,8 @@ def payload(
         "guards": dict(cards.GUARDS) if guards else {},
         "badge": "a recorded run" if recorded else "",
         "colours": dict(COLOURS),
-        "walk": walk.steps(overview) if walks else [],
+        "walk": walk.steps(overview, hides=hides) if walks else [],
+        "hides": hides,
         "paces": dict(PACES),
         "legend": [*explain.LEGEND],
         # A light of its own walks only where the picture is live and new, or the text has grown:

@@ -9,8 +9,17 @@ from engine.overview.facts import Overview
 Step = dict[str, str]
 
 
-def steps(overview: Overview) -> list[Step]:
-    """Return the stages in the order of the work: the card, its name and the sentence on it."""
+TELLING = frozenset({"lens", "scores", "pick", "detokenizer"})
+"""The cards that tell which token the model expects."""
+
+
+def steps(overview: Overview, *, hides: bool = False) -> list[Step]:
+    """Return the stages in the order of the work: the card, its name and the sentence on it.
+
+    Args:
+        overview: the facts.
+        hides: leave out the stages that tell what the model expects.
+    """
     sentences = {
         "text": ("Text", _text(overview)),
         "tokens": ("Word pieces", _tokens(overview)),
@@ -25,6 +34,7 @@ def steps(overview: Overview) -> list[Step]:
     return [
         {"card": card, "title": title, "sentence": sentence}
         for card, (title, sentence) in sentences.items()
+        if not (hides and card in TELLING)
     ]
 
 

@@ -24,7 +24,7 @@ from engine.basics.errors import EngineError
 from engine.model.weights import DEFAULT
 from engine.sampling.chain import SamplingSettings
 from pages.frame import job
-from pages.frame.live import Live, facts, read_prompt, written
+from pages.frame.live import HIDES, Live, facts, read_prompt, written
 from pages.frame.loading import loaded_model, wait_for_model
 
 if TYPE_CHECKING:
@@ -115,11 +115,12 @@ def _strip(current: Stage) -> None:
     """
     asked = _current()
     known = _facts(current, asked.request, read_settings()[0], asked.seed)
+    hidden = "lm_head" if current.key == "overview" and st.session_state.get(HIDES) else None
     chips = [
         StageChip(
             key=entry.key,
             label=entry.short or entry.title,
-            fact="" if known is None else entry.chip(known),
+            fact="" if known is None or entry.key == hidden else entry.chip(known),
             current=entry.key == current.key,
             help=entry.question,
         )

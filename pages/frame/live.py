@@ -187,6 +187,9 @@ def _problem(request: Request, count: int) -> str | None:
 WRITTEN = "written"
 """What the model has written after a prompt on the overview, as `pages.frame.kept` keeps it."""
 
+HIDES = "hide_expected"
+"""Of the session alone: whether the overview hides what the model expects, for a guess."""
+
 
 def written(live: Live) -> tuple[int, ...]:
     """Return the ids written after this very prompt; none after the prompt or model changed."""

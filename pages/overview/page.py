@@ -13,7 +13,7 @@ from components.overview.recorded import recorded_run
 from components.shell.stages import STAGES, stage
 from engine.overview.facts import Overview
 from pages.frame import frame, job
-from pages.frame.live import written
+from pages.frame.live import HIDES, written
 from pages.frame.loading import loaded_model
 from pages.overview import writing
 from pages.overview.controls import controls, keep_writing, text_line
@@ -24,8 +24,9 @@ LINKS = [entry.key for entry in STAGES if entry.key != "overview"]
 def picture(facts: Overview, *, recorded: bool = False) -> None:
     """Draw the pipeline; a click on a card opens that stage's page."""
     guards = bool(st.session_state.get(keys.SHOW_GUARDS))
+    hides = bool(st.session_state.get(HIDES))
     with st.container(key="main_picture"):
-        opened = overview_flow(facts, stages=LINKS, guards=guards, recorded=recorded)
+        opened = overview_flow(facts, stages=LINKS, guards=guards, recorded=recorded, hides=hides)
     if opened is not None:
         st.switch_page(stage(opened).page, query_params={})  # see frame._strip
 
@@ -38,7 +39,15 @@ def visual() -> None:
     picture(facts)
     line = st.empty()
     line.html(text_line(live))
-    widgets.toggle("Where could a guardrail stand?", key=keys.SHOW_GUARDS)
+    with st.container(horizontal=True):
+        st.toggle(
+            "Hide what the model expects",
+            key=HIDES,
+            persist_state="session",
+            help="For a class that guesses: scores and draw are covered. After “Next token” the "
+            "page says where the guess stood and which token came.",
+        )
+        widgets.toggle("Where could a guardrail stand?", key=keys.SHOW_GUARDS)
     if count:
         keep_writing(live, count, words, line)
 

@@ -15,10 +15,19 @@ def sentence(page):
     return page.locator(".walk .sentence")
 
 
+def settled(page):
+    """Wait until nothing moves any more: in a narrow window the sidebar slides away."""
+    before = None
+    while (now := widget(page, "main_picture").bounding_box()) != before:
+        before = now
+        page.wait_for_timeout(700)
+
+
 @pytest.mark.parametrize("viewport", [(1440, 900), (1024, 768)])
 def test_picture_and_buttons_are_seen_without_scrolling(page_at, viewport):
     page = page_at("/", viewport=viewport)
     height = viewport[1]
+    settled(page)
     for key in ("next_token", "write_more", "start_over"):
         box = widget(page, key).bounding_box()
         assert box["y"] + box["height"] < height / 2
@@ -44,6 +53,12 @@ def test_a_guess_and_enter_append_a_token_and_say_where_both_stood(page_at):
     assert page.locator(".phase").inner_text() == "decode: 1 new token"
     press_button(page, "start_over")
     assert page.locator(".phase").inner_text() == "prefill: 5 tokens at once"
+    assert page.locator(".scores .bars").is_visible()
+    page.get_by_text("Hide what the model expects").click()
+    wait_until_idle(page)
+    for covered in (".scores .bars", ".pick .result", ".lens", ".head-words"):
+        assert not page.locator(covered).is_visible()
+    assert "Paris" not in strip.inner_text()
 
 
 def test_the_walk_goes_by_itself_stops_and_steps_by_hand(page_at):

@@ -219,6 +219,19 @@ def test_the_walk_has_one_sentence_with_live_numbers_for_each_stage(written):
     assert all(len(sentence) < 170 for sentence in said.values())
 
 
+def test_a_walk_that_hides_the_answer_leaves_out_who_tells_it():
+    shown = walk.steps(sample_overview(next_text="secret"), hides=True)
+    assert [step["card"] for step in shown] == [
+        "text",
+        "tokens",
+        "vectors",
+        "attention",
+        "feed_forward",
+    ]
+    assert "secret" not in str(shown)
+    assert flow.payload(sample_overview(), stages=KEYS, hides=True)["hides"]
+
+
 def test_everything_on_the_picture_tells_what_it_is():
     cards = overview_cards.cards(sample_overview())
     told = {name: set(card["explain"]) for name, card in cards.items() if "explain" in card}
