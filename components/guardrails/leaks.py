@@ -123,7 +123,7 @@ def _row(one: Tally, scenario: Scenario) -> str:
         f"{one.guard}: {one.leaks} of {one.runs} runs say the word, {one.told - one.leaks} tell it "
         f"in other words, {one.blocked} were stopped"
     )
-    said = f"“{html(excerpt(one.example, 90))}”" if one.example.strip() else "nothing was shown"
+    said = f"“{html(excerpt(one.example, 150))}”" if one.example.strip() else "nothing was shown"
     return (
         '<div role="listitem" style="display:flex;flex-wrap:wrap;gap:2px 16px;align-items:center;'
         f'padding:4px 0;border-top:1px solid {_FAINT}">'

@@ -54,7 +54,7 @@ PLACES: Mapping[str, str] = {
 def scenario_controls() -> Scenario:
     """Draw the button that opens the scenario's texts; return the scenario."""
     word = str(st.session_state.get(keys.GUARD_WORD) or SCENARIOS["Puppy"].word)
-    with st.popover(f"The secret: {markdown(word)}", icon=":material/edit:", width="content"):
+    with st.popover(f"Secret: {markdown(word)}", icon=":material/edit:", width="content"):
         st.caption("A harmless secret, a question for it, and a word that must not come out.")
         for name, point in POINTS.items():
             st.button(

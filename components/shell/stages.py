@@ -188,10 +188,9 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         key="guardrails",
         title="Guardrails",
-        question="Where can the outcome be steered, and where does each kind of guard leak?",
+        question="Where can answers be steered, and where do they leak?",
         answer=(
-            "A guard (a rule that should keep something back) can stand before, inside and after "
-            "the model; each lets something through."
+            "Before, inside and after the model; and each kind of guard lets something through."
         ),
         section="Control",
         icon=":material/shield:",

@@ -11,7 +11,14 @@ from components.kit.numbers import size
 
 SENTENCE = ("The capital of Australia is", "Canberra.")
 
+RATE = 3e-5
+"""The learning rate that both lessons start with."""
+
+PAIR = ("Say hello to me.", "Good day to you.", "Hello! How can I help you today?")
+"""A prompt, the answer to prefer, and the other one."""
+
 FACTS: tuple[tuple[str, str], ...] = (
+    ("Canberra is the capital of", " Australia"),
     ("The capital of France is", " Paris"),
     ("The capital of Canada is", " Ottawa"),
     ("The largest city in Australia is", " Sydney"),
@@ -34,9 +41,9 @@ CAPTIONS: Mapping[str, str] = {
         "and comes after pre-training and instruction tuning. This is one pair."
     ),
     "tiny": (
-        "It learns a few rhymes by heart. The default model has over a thousand times its "
-        "weights and saw a billion times its text: what this is like is the loop, and not the "
-        "result."
+        "It learns a few rhymes by heart, letter by letter, in the same way as a real model. What "
+        "comes out is nothing like one: a real one has over a thousand times its weights and saw "
+        "a billion times its text."
     ),
 }
 
@@ -51,8 +58,9 @@ def in_depth_words(*, trained: int, total: int, taken: int, mean_nats: float) ->
     st.latex(rf"\text{{perplexity}} = e^L = {math.exp(mean_nats):.1f}")
     st.markdown(
         "**One step** of AdamW keeps two running averages for every weight, of its gradient g and "
-        "of g², and moves the weight by their ratio. So each weight moves by about the learning "
-        "rate η, whatever the size of its gradient:"
+        "of g², and moves the weight by their ratio. So each weight moves by at most about the "
+        "learning rate η, whatever the size of its gradient, and by less where the gradients of "
+        "the steps disagree:"
     )
     st.latex(
         r"w \leftarrow w - \eta\left(\frac{\hat m}{\sqrt{\hat v} + \epsilon} + \lambda w\right)"
@@ -69,8 +77,8 @@ def in_depth_words(*, trained: int, total: int, taken: int, mean_nats: float) ->
     )
     st.markdown(
         "RLHF trains a reward model on such pairs and then the language model against it, with a "
-        "penalty on the KL distance from the start; DPO reaches the same optimum without the "
-        "reward model. β is that penalty's weight."
+        "penalty on the KL distance from the start; in theory DPO reaches the same optimum "
+        "without the reward model. β is that penalty's weight."
     )
     _around()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,7 @@ def loss_metrics(mean_nats: float, perplexity: float, total_bits: float, tokens:
     """Draw the loss of the whole text."""
     with st.container(horizontal=True, key="loss_metrics"):
         st.metric("Mean loss, −ln p", f"{mean_nats:.3f}")
-        st.metric("Bits a token", f"{total_bits / tokens:.2f}")
+        st.metric("Bits per token", f"{total_bits / tokens:.2f}")
         st.metric("Perplexity", f"{perplexity:,.1f}")
         st.metric("Bits for the whole text", f"{total_bits:.0f}")
 
@@ -105,7 +106,18 @@ def preference_title(steps: Sequence[PreferenceStep]) -> str:
     """Return what the preference did."""
     first, last = steps[0], steps[-1]
     more = (last.chosen - last.rejected) - (first.chosen - first.rejected)
-    return f"In {last.step} steps the chosen answer gains a factor of e^{more:.1f} on the other"
+    return (
+        f"In {counted(last.step, 'step')} the preferred answer becomes {times(more)} as likely, "
+        "measured against the other one"
+    )
+
+
+def times(nats: float) -> str:
+    """Write e to some power as a factor in words: “1,480 times”, “over a million times”."""
+    if nats > math.log(1e6):
+        return "over a million times"
+    factor = math.exp(nats)
+    return f"{factor:,.0f} times" if factor >= 10 else f"{factor:.2g} times"
 
 
 def preference_curves(steps: Sequence[PreferenceStep], *, key: str) -> None:
@@ -113,15 +125,18 @@ def preference_curves(steps: Sequence[PreferenceStep], *, key: str) -> None:
     title = preference_title(steps)
     left, right = side_by_side(1, 1)
     with left:
-        series = {"chosen": [s.chosen for s in steps], "rejected": [s.rejected for s in steps]}
+        series = {
+            "the preferred answer": [s.chosen for s in steps],
+            "the other answer": [s.rejected for s in steps],
+        }
         figure = lines(
             series, title=title, key=key, x_title="step", y_title="ln p of the whole answer"
         )
         chart(figure, key=f"{key}_answers", alt=title)
     with right:
         series = {
-            "margin": [s.margin for s in steps],
-            "KL from the start": [s.divergence for s in steps],
+            "margin: how far it prefers": [s.margin for s in steps],
+            "KL: how much else moved": [s.divergence for s in steps],
             "loss": [s.loss for s in steps],
         }
         title = f"Margin {steps[-1].margin:.2f}, KL {steps[-1].divergence:.3f}"
@@ -156,26 +171,36 @@ def tiny_curve(losses: Mapping[int, float], chance: float, *, key: str) -> None:
     chart(figure, key=f"{key}_curve", alt=title)
 
 
+def tiny_title(losses: Mapping[int, float]) -> str:
+    """Return what the training from nothing did."""
+    steps = list(losses)
+    return (
+        f"From noise to rhymes: random numbers, moved a little {steps[-1]:,} times, write like the "
+        "text that they saw"
+    )
+
+
 def tiny_result(
     losses: Mapping[int, float], samples: Mapping[int, str], chance: float, *, key: str
 ) -> None:
-    """Draw the loss of the tiny transformer and what it writes, side by side."""
-    left, right = side_by_side(1, 1)
-    with left:
-        tiny_curve(losses, chance, key=key)
-    with right:
-        st.html(samples_html(samples))
+    """Draw what the tiny transformer writes after some steps, and under it its loss."""
+    st.markdown(f"#### {tiny_title(losses)}")
+    st.html(samples_html(samples))
+    tiny_curve(losses, chance, key=key)
 
 
 def samples_html(samples: Mapping[int, str]) -> str:
-    """Return what the tiny transformer wrote after some steps, as HTML with its line breaks."""
-    rows = "".join(
-        f'<div style="margin-bottom:10px"><b>after {step:,} steps</b>'
+    """Return what the tiny transformer wrote after some steps, side by side, as HTML."""
+    cards = "".join(
+        f'<div style="flex:1 1 200px;min-width:0"><b>after {counted(step, "step")}</b>'
         '<div style="font-family:monospace;white-space:pre-wrap;overflow-wrap:anywhere;'
         f'border-left:3px solid {theme.ACCENT};padding-left:10px">{_lines(text)}</div></div>'
         for step, text in samples.items()
     )
-    return f'<div aria-label="What it writes">{rows}</div>'
+    return (
+        '<div aria-label="What it writes" style="display:flex;flex-wrap:wrap;gap:12px 20px">'
+        f"{cards}</div>"
+    )
 
 
 def _lines(text: str) -> str:

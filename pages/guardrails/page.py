@@ -18,7 +18,7 @@ from pages.guardrails import comparison, constraint, single
 
 live = frame.live_prompt(traced=False, used=False)
 
-ALL_CONTROLS = "All that steers"
+ALL_CONTROLS = "Controls"
 LOOKS: Mapping[str, Callable[[Scenario], None]] = {
     "All guards": lambda now: comparison.show(live, now),
     "Input filter": lambda now: single.input_filter(live, now),

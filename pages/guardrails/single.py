@@ -188,7 +188,7 @@ def tasks(live: Live, now: Scenario) -> list[Task]:
         ),
         Task(
             "Choose the word of the input filter so that only one wording gets through after "
-            "normalisation. (Input filter, and “The secret”.)",
+            "normalisation. (Input filter, and “Secret”.)",
             len(through) == 1,
             f"{len(through)} get through" + (f": {', '.join(through)}." if through else "."),
         ),

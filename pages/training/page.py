@@ -36,7 +36,8 @@ def only_task() -> None:
         st.warning(markdown(str(error)))
         return
     pieces = [live.model.tokenizer.bytes_of(token_id) for token_id in ids]
-    st.html(view.loss_text(pieces, found.bits))
+    with st.container(key="main_picture"):
+        st.html(view.loss_text(pieces, found.bits))
     total = float(found.bits.sum())
     view.loss_metrics(found.mean_nats, found.perplexity, total, len(found.bits))
     st.caption(
@@ -46,16 +47,16 @@ def only_task() -> None:
 
 
 LOOKS: dict[str, Callable[[], None]] = {
+    "From nothing": lambda: panels.from_nothing(live),
     "One step of learning": lambda: panels.learn(live),
     "The only task": only_task,
     "Preference": lambda: panels.preference(live),
-    "From nothing": lambda: panels.from_nothing(live),
 }
 
 
 def visual() -> None:
     """Draw the lesson that was chosen."""
-    look = widgets.choice("Lesson", list(LOOKS), key=keys.LESSON)
+    look = widgets.choice("Lesson", list(LOOKS), key=keys.LESSON, label_visibility="collapsed")
     LOOKS[look]()
 
 
@@ -95,7 +96,8 @@ def tasks() -> list[Task]:
             "One was harmed." if hurt else "None was harmed so far.",
         ),
         Task(
-            "Reach a margin above 0.5 with a KL below 0.1: prefer, and hardly move.",
+            "Make it prefer your answer (margin above 0.5) without changing the rest of it much "
+            "(KL below 0.1). Which slider helps?",
             near,
             f"Margin {pairs[-1].margin:.2f}, KL {pairs[-1].divergence:.3f}."
             if pairs

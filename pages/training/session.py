@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.link import keys, widgets
+from components.training import depth
 from engine.model.fair_lock import FairLock
 from pages.frame.loading import model_in_use
 
@@ -46,16 +47,17 @@ def losses(source: str, ids: tuple[int, ...]) -> TokenLosses:
 
 def settings(steps_key: str, rate_key: str) -> tuple[int, float]:
     """Draw the sliders of a lesson; return the number of steps and the learning rate."""
-    with st.container(horizontal=True):
-        count = widgets.slider(keys.limit(steps_key))
-        rate = widgets.choice(
-            "Learning rate",
-            (1e-5, 3e-5, 1e-4, 3e-4, 1e-3),
-            default=3e-5,
-            key=rate_key,
-            draw=st.select_slider,
-            spell=lambda value: f"{value:.0e}",
-        )
+    count = widgets.slider(keys.limit(steps_key), width=150)
+    rate = widgets.choice(
+        "Learning rate",
+        (1e-5, 3e-5, 1e-4, 3e-4, 1e-3),
+        default=depth.RATE,
+        key=rate_key,
+        draw=st.select_slider,
+        spell=lambda value: f"{value:.0e}",
+        help="How far a step moves each weight at most: 3e-05 is 0.00003.",
+        width=170,
+    )
     return int(count), rate
 
 

@@ -11,7 +11,8 @@ from components.kit.mosaic import downsampled, mosaic
 from components.kit.show import chart
 from components.kit.text import visible
 from components.link import keys, widgets
-from components.training import depth, view
+from components.training import depth, recorded, view
+from engine.model.weights import DEFAULT
 from pages.frame import job, results
 from pages.frame.kept import forget, keep, kept
 from pages.frame.live import Live
@@ -32,11 +33,12 @@ LEARNED, PREFERRED, TRAINED = "lesson_learn", "lesson_preference", "lesson_tiny"
 TINY_STEPS = 1000
 DRAWN_EVERY = 50
 PAIR = (
-    (keys.DPO_PROMPT, "The prompt", "Say hello to me."),
-    (keys.DPO_PREFERRED, "The answer to prefer", "Good day to you."),
-    (keys.DPO_OTHER, "The other one", "Hello! How can I help you today?"),
+    (keys.DPO_PROMPT, "The prompt", depth.PAIR[0]),
+    (keys.DPO_PREFERRED, "The answer to prefer", depth.PAIR[1]),
+    (keys.DPO_OTHER, "The other one", depth.PAIR[2]),
 )
 """The texts of the preference: key, label, what stands there at first."""
+BETA = "How much moving away from the start costs: the larger, the less the rest changes."
 
 
 def tokens_of(live: Live, text: str, *, begins: bool = True) -> tuple[int, ...]:
@@ -54,7 +56,9 @@ def names_of(live: Live, ids: tuple[int, ...]) -> list[str]:
 
 def learn(live: Live) -> None:
     """Teach one sentence and show the competing answers after each step."""
-    start, answer, steps, rate = _sentence()
+    row = st.container(horizontal=True, vertical_alignment="bottom", key="learn_row")
+    with row:
+        start, answer, steps, rate = _sentence()
     prompt = tokens_of(live, start.rstrip())
     answer_ids = tokens_of(live, " " + answer.strip(), begins=False) if answer.strip() else ()
     if not prompt or not answer_ids:
@@ -63,20 +67,17 @@ def learn(live: Live) -> None:
     best = results.scores(live.model.source, prompt).best.ids
     watched = session.unique([answer_ids[0], *best], 4)
     key = (live.model.source, prompt, answer_ids, steps, rate)
-    place = st.empty()
-    with st.container(horizontal=True):
+    with st.container(key="main_picture"):
+        place = st.empty()
+    with row:
         asked = job.button(f"Teach it this sentence, {steps} times", TEACH, primary=True)
-        st.button(
-            "Forget",
-            key="forget",
-            icon=":material/replay:",
-            on_click=forget,
-            args=(LEARNED,),
-        )
     if asked:
         _run_learning(live, key, watched, place)
-    result = kept(LEARNED, key)
-    names = names_of(live, watched)
+    result, names, note = kept(LEARNED, key), names_of(live, watched), ""
+    usual = (*depth.SENTENCE, int(keys.limit(keys.LEARN_STEPS).default), depth.RATE)
+    if result is None and live.model.source == DEFAULT and (start, answer, steps, rate) == usual:
+        names, result = recorded.recorded_sentence()
+        note = "**Recorded.** The button above runs the same steps here. "
     with place.container():
         if result:
             view.learn_curves(names, result, key="learn")
@@ -85,19 +86,23 @@ def learn(live: Live) -> None:
             view.next_table(names, [float(shares[i]) for i in watched], [])
     if result:
         view.facts_table(depth.FACTS, result)
-    st.caption(depth.CAPTIONS["learn"])
+    st.caption(note + depth.CAPTIONS["learn"])
+    st.button(
+        "Throw away what it learned here",
+        key="forget",
+        icon=":material/replay:",
+        on_click=forget,
+        args=(LEARNED,),
+        disabled=kept(LEARNED, key) is None,
+    )
 
 
 def _sentence() -> tuple[str, str, int, float]:
     """Draw the sentence in its two parts, and the settings."""
-    row = st.columns([2, 1, 2.2], vertical_alignment="bottom")
     start, answer = depth.SENTENCE
-    with row[0]:
-        start = widgets.text("The sentence begins", start, key=keys.LEARN_START)
-    with row[1]:
-        answer = widgets.text("and ends", answer, key=keys.LEARN_ANSWER)
-    with row[2]:
-        steps, rate = session.settings(keys.LEARN_STEPS, keys.LEARN_RATE)
+    start = widgets.text("The sentence begins", start, key=keys.LEARN_START, width=230)
+    answer = widgets.text("and ends", answer, key=keys.LEARN_ANSWER, width=120)
+    steps, rate = session.settings(keys.LEARN_STEPS, keys.LEARN_RATE)
     return start, answer, steps, rate
 
 
@@ -137,15 +142,12 @@ def _run_learning(
 
 def preference(live: Live) -> None:
     """Prefer one answer to another and show how the distribution moves."""
-    texts = []
-    for column, field in zip(st.columns(3), PAIR, strict=True):
-        with column:
-            texts.append(widgets.text(field[1], field[2], key=field[0]))
-    left, right = st.columns([2, 1])
-    with left:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        texts = [widgets.text(field[1], field[2], key=field[0], width=260) for field in PAIR]
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    with row:
         steps, rate = session.settings(keys.DPO_STEPS, keys.DPO_RATE)
-    with right:
-        beta = float(widgets.slider(keys.limit(keys.DPO_BETA)))
+        beta = float(widgets.slider(keys.limit(keys.DPO_BETA), width=150, help=BETA))
     tokenizer = live.model.tokenizer
     chat = tokenizer.has_chat
     turn = [{"role": "user", "content": texts[0]}]
@@ -156,15 +158,24 @@ def preference(live: Live) -> None:
     best = results.scores(live.model.source, prompt).best.ids if prompt else ()
     watched = session.unique([*(ids[0] for ids in answers if ids), *best], 5)
     key = (live.model.source, prompt, *answers, steps, rate, beta)
-    place = st.empty()
-    if job.button(f"Prefer it, {steps} steps", PREFER, primary=True):
+    with st.container(key="main_picture"):
+        place = st.empty()
+    with row:
+        asked = job.button(f"Train it to prefer the first, {steps} steps", PREFER, primary=True)
+    if asked:
         _run_preference(live, key, watched, place)
-    result = kept(PREFERRED, key)
+    result, names, note = kept(PREFERRED, key), names_of(live, watched), ""
+    usual = (int(keys.limit(keys.DPO_STEPS).default), depth.RATE)
+    beta_then = keys.limit(keys.DPO_BETA).default
+    same = (*texts, steps, rate, beta) == (*depth.PAIR, *usual, beta_then)
+    if result is None and live.model.source == DEFAULT and same:
+        names, result = recorded.recorded_preference()
+        note = "**Recorded.** The button above runs the same steps here. "
     if result:
         with place.container():
             view.preference_curves(result, key="dpo")
-        view.next_table(names_of(live, watched), result[0].watched, result[-1].watched)
-    st.caption(depth.CAPTIONS["preference"])
+        view.next_table(names, result[0].watched, result[-1].watched)
+    st.caption(note + depth.CAPTIONS["preference"])
 
 
 def _run_preference(
@@ -197,9 +208,11 @@ def _run_preference(
 
 
 def from_nothing(live: Live) -> None:
-    """Train a tiny transformer from random weights and look inside it."""
-    asked = job.button(f"Train a new one, {TINY_STEPS:,} steps", TINY, primary=True)
-    place = st.empty()
+    """Show a tiny transformer's way from random weights, and train one here on demand."""
+    with st.container(key="main_picture"):
+        place = st.empty()
+    label = f"Train a new one here, {TINY_STEPS:,} steps (about a minute)"
+    asked = job.button(label, TINY, primary=True)
     if asked:
         _run_tiny(live.seed, place)
     result = kept(TRAINED, live.seed)
@@ -208,11 +221,16 @@ def from_nothing(live: Live) -> None:
         with place.container():
             view.tiny_result(losses, samples, chance, key="tiny")
         _tiny_patterns(models)
+        note = f"Trained here, with seed {live.seed}. "
     else:
-        place.markdown(
-            "#### About 100,000 random numbers become a model that writes rhymes, in about a minute"
+        tiny = recorded.recorded_tiny()
+        with place.container():
+            view.tiny_result(tiny.losses, tiny.samples, tiny.chance, key="tiny")
+        note = (
+            "**Recorded**, with seed 0. The button trains another one here, from this page's seed, "
+            "and lets you look at its attention. "
         )
-    st.caption(depth.CAPTIONS["tiny"])
+    st.caption(note + depth.CAPTIONS["tiny"])
 
 
 def _run_tiny(seed: int, place: DeltaGenerator) -> None:

@@ -97,7 +97,7 @@ def test_every_link_of_the_controls_opens_what_it_names(open_app):
 
 
 def test_all_that_steers_stands_on_one_page(open_app):
-    at = open_app("guardrails", guard="All that steers")
+    at = open_app("guardrails", guard="Controls")
     said = " ".join(words_of(at))
     assert all(group in said for group in CONTROLS)
     assert sum(body.count('scope="row"') for body in html_of(at)) == 6

@@ -140,6 +140,7 @@ CASES = (
             keys.LEARN_STEPS: 3,
             keys.LEARN_RATE: 1e-3,
         },
+        {keys.LESSON: "One step of learning"},
     ),
     Case("training", {keys.LOSS_TEXT: MARKUP}, {keys.LESSON: "The only task"}),
     Case(

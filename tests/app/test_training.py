@@ -36,7 +36,7 @@ def checksum(folder):
 
 
 def test_a_sentence_is_learned_and_forgotten_and_the_shared_model_stays(open_app, tiny_folder):
-    at = open_app("training")
+    at = open_app("training", lesson="One step of learning")
     before = checksum(tiny_folder)
     at.select_slider(key="learn_rate").set_value(1e-3).run()
     press(at, "teach")
@@ -74,7 +74,7 @@ def test_equal_answers_are_refused_with_a_sentence(open_app):
 def test_a_tiny_transformer_is_trained_and_looked_into(open_app, monkeypatch):
     monkeypatch.setattr(views, "TINY_STEPS", 20)
     at = open_app("training", seed="5")
-    choose(at, "From nothing")
+    assert any("**Recorded**" in element.value for element in at.caption)
     press(at, "tiny")
     losses, samples, models, chance = kept(at, views.TRAINED)
     assert list(samples) == list(models) == [0, 10, 20]

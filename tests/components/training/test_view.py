@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.training import view
+from components.training import depth, recorded, view
 from engine.training.preference import PreferenceStep
 from engine.training.sentence import LearnStep
 
@@ -25,8 +25,26 @@ def test_the_preference_title_gives_the_gain():
     first = PreferenceStep(0, 0.69, -8.0, -9.0, 0.0, 0.0, ())
     last = PreferenceStep(3, 0.5, -7.0, -12.0, 0.4, 0.0284, ())
     assert view.preference_title([first, last]) == (
-        "In 3 steps the chosen answer gains a factor of e^4.0 on the other"
+        "In 3 steps the preferred answer becomes 55 times as likely, measured against the other one"
     )
+    assert view.times(0.5) == "1.6 times"
+    assert view.times(7.3) == "1,480 times"
+    assert view.times(800.0) == "over a million times"
+
+
+def test_the_recorded_trainings_are_whole_and_make_their_points():
+    tiny = recorded.recorded_tiny()
+    assert list(tiny.samples) == [0, 10, 100, 1000]
+    assert tiny.losses[0] == pytest.approx(tiny.chance, abs=0.2)
+    assert tiny.losses[1000] < 1
+    assert view.tiny_title(tiny.losses).startswith("From noise to rhymes")
+    names, steps = recorded.recorded_sentence()
+    assert names[0] == "·Canberra"
+    assert "passes ·Sydney" in view.learn_title(names, steps)
+    assert len(steps[0].facts) == len(depth.FACTS)
+    assert depth.FACTS[0] == ("Canberra is the capital of", " Australia")
+    _, pairs = recorded.recorded_preference()
+    assert pairs[0].margin == 0 < pairs[-1].margin
 
 
 def test_a_text_is_coloured_by_its_bits_and_shown_literally():
