@@ -59,7 +59,8 @@ def rule(part: DraftRound | None, summed: Pay | None, k: int, *, own: bool) -> N
             f"{summed.acceptance:.2f}, k = {k}, a guess costs {summed.draft_cost:.2f} and a check "
             f"{summed.check_cost:.2f} plain steps: {summed.predicted:.2f} by the formula, "
             f"{summed.speed_up:.2f} measured (without the reading of the prompt). The formula "
-            "takes every guess to be right with the same chance, whatever came before it."
+            "takes every guess to be right with the same chance, whatever came before it, and "
+            "every round to have k guesses, which a prompt lookup that finds nothing has not."
         )
 
 

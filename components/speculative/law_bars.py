@@ -25,9 +25,9 @@ WORDS = ("tea", "coffee", "milk")
 MODEL = (0.6, 0.3, 0.1)
 """What the model gives them."""
 DRAFTS: Mapping[str, Sequence[float]] = {
-    "far off": (0.2, 0.5, 0.3),
-    "nearly right": (0.5, 0.35, 0.15),
-    "always says coffee": (0.0, 1.0, 0.0),
+    "a draft far off": (0.2, 0.5, 0.3),
+    "a draft nearly right": (0.5, 0.35, 0.15),
+    "always coffee": (0.0, 1.0, 0.0),
 }
 """What different drafts give them."""
 ROUNDS = 20_000
@@ -44,7 +44,7 @@ def law_bars(found: LawCheck, draft: Sequence[float], *, key: str) -> go.Figure:
         draft: the draft's share of each word.
         key: the chart's key.
     """
-    p, q = np.asarray(found.expected), np.asarray(draft)
+    p, q = np.round(found.expected, 4), np.asarray(draft)  # float32 has 0.09999999
     kept = np.minimum(p, q)
     redrawn = p - kept
     title = (
@@ -78,9 +78,7 @@ def law_bars(found: LawCheck, draft: Sequence[float], *, key: str) -> go.Figure:
         )
     figure.add_trace(_model(places, p))
     figure.add_trace(_counted(places, found))
-    figure.update_layout(
-        showlegend=True, legend={"orientation": "h", "y": -0.12, "yanchor": "top", "x": 0}
-    )
+    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.12, "yanchor": "top"})
     figure.update_xaxes(
         tickmode="array",
         tickvals=places,

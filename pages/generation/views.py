@@ -12,6 +12,7 @@ from components.generation.detokenizer import detokenizer_table, release_cards, 
 from components.generation.events import event_list
 from components.generation.examples import EXAMPLES, THIS_ANSWER, example_buttons
 from components.generation.surprise import surprise, where_unsure
+from components.kit.layout import FULL
 from components.kit.show import chart
 from components.kv_cache.costs import cost_lanes, cost_lines, cost_words, work_figure, work_words
 from components.link import check, keys, widgets
@@ -83,6 +84,7 @@ def branches(live: Live) -> None:
         key="branches",
         alt=f"{len(tree.branches)} answers as a tree; number {branch + 1} is shown",
         on_select=clicked,
+        room=FULL,
     )
 
 
@@ -93,6 +95,7 @@ def surprises(answer: Answer, index: int) -> None:
         surprise(steps, key="surprise", selected=index),
         key="surprise",
         alt="Bars: how many bits of surprise each token of the answer has",
+        room=FULL,
     )
     st.markdown(where_unsure(steps))
 
@@ -170,6 +173,7 @@ def costs(live: Live, answer: Answer) -> None:
         work_figure(work, tokens, shape.context, key="work"),
         key="work",
         alt="Multiplications per step against the length of the text: matrices and attention",
+        room=FULL,
     )
     st.markdown(work_words(work, tokens, shape.context))
     _measured_costs(live, answer)
@@ -226,10 +230,12 @@ def _draw_costs(measured: tuple[StepCost, ...], pieces: list[bytes]) -> None:
         cost_lanes(measured, pieces, key="cost_lanes"),
         key="cost_lanes",
         alt="Two lanes on one clock: when each token was there, with the cache and without it",
+        room=FULL,
     )
     chart(
         cost_lines(measured, key="cost_lines"),
         key="cost_lines",
         alt="Milliseconds per step against the number of tokens that are attended to",
+        room=FULL,
     )
     st.markdown(cost_words(measured))

@@ -24,7 +24,8 @@ def draft_settings() -> races.Choice:
     """Draw the draft and its settings behind one button, and return the choice."""
     kinds = races.kinds(live)
     named = st.session_state.get(keys.DRAFT) or st.query_params.get(keys.DRAFT)
-    with st.popover(f"Draft: {markdown(named if named in kinds else kinds[0])}"):
+    label = f"Draft: {markdown(named if named in kinds else kinds[0])}"
+    with st.popover(label, key="draft_settings"):
         kind = widgets.choice("Draft", kinds, key=keys.DRAFT, draw=st.selectbox)
         k = int(widgets.slider(keys.limit(keys.GUESSES)))
         budget = budget_control()
@@ -37,31 +38,33 @@ def draft_settings() -> races.Choice:
     return races.Choice(kind, depth, k, budget)
 
 
-def controls(running: bool) -> tuple[str, races.Choice]:
-    """Draw the row over the picture; return the part that is open, and the draft."""
-    with st.container(horizontal=True, vertical_alignment="bottom", key="draft_controls"):
-        part = widgets.choice("Part", PARTS, key=keys.DRAFT_QUESTION, label_visibility="collapsed")
-        choice = draft_settings()
-        if part == PARTS[0]:
-            job.start_button("Race my prompt", races.RACE, running=running, primary=True)
-            if running:
-                job.stop_button(races.RACE)
-    return part, choice
+def open_part() -> str:
+    """Draw the choice of what the page shows."""
+    return widgets.choice("Part", PARTS, key=keys.DRAFT_QUESTION, label_visibility="collapsed")
 
 
 def visual() -> None:
     """Draw the race, or one of the two questions: does it pay, and is it the same?"""
     running = job.asked(races.RACE) is not None
-    part, choice = controls(running)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="draft_controls"):
+        part = open_part()
+        if part == PARTS[2]:
+            name = views.law_draft()
+        else:
+            choice = draft_settings()
+        if part == PARTS[0]:
+            job.start_button("Race my prompt", races.RACE, running=running, primary=True)
+            if running:
+                job.stop_button(races.RACE)
     job.say_problem(races.RACE)
-    if running:
-        race_part.write(live, choice)
-    if part == PARTS[0]:
-        race_part.show(live, choice)
+    if part == PARTS[2]:
+        views.law(live, name, draft_settings)
     elif part == PARTS[1]:
         views.comparison(live, choice)
     else:
-        views.law(live, choice)
+        if running:
+            race_part.write(live, choice)
+        race_part.show(live, choice)
 
 
 def in_depth() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.kit.layout import side_by_side
+from components.kit.layout import FULL, side_by_side
 from components.kit.show import chart
 from components.kit.text import markdown, shorten
 from components.speculative import law_bars, pay
@@ -21,7 +21,8 @@ from pages.speculative import races
 if TYPE_CHECKING:
     from engine.speculative.law import LawCheck, TextLaw
 
-LAW = "draft_law"
+LAW, LAW_COUNTS = "count_law", "draft_law"
+"""The job of counting rounds, and what it leaves in the session."""
 
 
 def comparison(live: Live, choice: races.Choice) -> None:
@@ -67,7 +68,7 @@ def _comparison_picture(live: Live, choice: races.Choice) -> None:
             places = side_by_side(1, 1)
             for place, name, measured in zip(places, names, recording.pays, strict=True):
                 with place:
-                    st.markdown(f"**{name}:** “{markdown(shorten(measured.prompt, 60))} …”")
+                    st.markdown(f"**{name}:** “{markdown(shorten(measured.prompt, 34))}”")
                     _speeds(measured.drafts, f"pays_{name}")
             st.caption(
                 f":blue-badge[recorded] {markdown(recording.model)}, greedy, "
@@ -86,42 +87,63 @@ def _speeds(found: pay.Measured, key: str) -> None:
     )
 
 
-def law(live: Live, choice: races.Choice) -> None:
-    """Draw the law on a small vocabulary; count many runs of this model."""
-    with st.container(horizontal=True, vertical_alignment="center", key="law_controls"):
-        name = st.pills(
-            "The draft is",
+def law_draft() -> str:
+    """Draw the choice of a made-up draft, and return its name."""
+    return str(
+        st.pills(
+            "Draft of the picture",
             list(law_bars.DRAFTS),
             key="law_draft",
             default=next(iter(law_bars.DRAFTS)),
             required=True,
+            label_visibility="collapsed",
         )
-        wanted = job.button(
-            f"Count {law_bars.ROUNDS:,} rounds here", "count_law", icon=":material/functions:"
-        )
-    draft = law_bars.DRAFTS[name]
-    if wanted:
-        from engine.speculative.law import check_law
+    )
 
-        with job.running("count_law"), st.spinner("Counting …"):
-            counted = check_law(law_bars.MODEL, draft, rounds=law_bars.ROUNDS, seed=live.seed)
-            keep(LAW, (name, live.seed), counted, most=8)
-    own: LawCheck | None = kept(LAW, (name, live.seed))
+
+def law(live: Live, name: str, choose: Callable[[], races.Choice]) -> None:
+    """Draw the law on a small vocabulary; count many runs of this model.
+
+    Args:
+        live: the prompt.
+        name: of the made-up draft.
+        choose: draws the choice of a draft for this model.
+    """
+    wanted = job.asked(LAW)
+    if wanted is not None:
+        _count_rounds(live, name)
+    own: LawCheck | None = kept(LAW_COUNTS, (name, live.seed))
     found = own or recorded().laws[name]
     with st.container(key="main_picture", gap="xsmall"):
         chart(
-            law_bars.law_bars(found, draft, key="law"),
+            law_bars.law_bars(found, law_bars.DRAFTS[name], key="law"),
             key="law",
             alt="For three words: the draft's share, and what is kept and redrawn, which make p",
+            room=FULL,
         )
-        badge = "counted here" if own else "recorded"
-        st.markdown(f":blue-badge[{badge}] {law_bars.law_words(found)}")
-    _texts(live, choice)
+    badge = "counted here" if own else "recorded"
+    st.markdown(f":blue-badge[{badge}] {law_bars.law_words(found)}")
+    job.start_button(
+        f"Count {law_bars.ROUNDS:,} rounds here",
+        LAW,
+        running=wanted is not None,
+        icon=":material/functions:",
+    )
+    st.markdown("##### This model, the first three tokens")
+    _texts(live, choose())
+
+
+def _count_rounds(live: Live, name: str) -> None:
+    from engine.speculative.law import check_law
+
+    with job.running(LAW), st.spinner("Counting …"):
+        draft = law_bars.DRAFTS[name]
+        counted = check_law(law_bars.MODEL, draft, rounds=law_bars.ROUNDS, seed=live.seed)
+        keep(LAW_COUNTS, (name, live.seed), counted, most=8)
 
 
 def _texts(live: Live, choice: races.Choice) -> None:
     """Count the first three tokens of this model with the chosen draft."""
-    st.markdown("##### This model, the first three tokens")
     st.markdown(
         "The same with real text: only the three likeliest tokens may come at each place (top-k "
         "3), so at most 27 texts are possible. Passes without a draft give the exact probability "

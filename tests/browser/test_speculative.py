@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.browser.harness.actions import TIMEOUT, press_button, select, set_slider, widget
+from tests.browser.harness.actions import TIMEOUT, press_button, select, widget
 
 COPY = {
     "prompt": "The cat sat on the mat. The cat sat on the",
@@ -25,18 +25,17 @@ def test_lookup_copies_and_the_texts_are_equal(page_at):
     assert page.get_by_text("both texts are the same").is_visible()
     assert "round 1" in page.get_by_label("Rounds of guesses and checks").inner_text()
     assert page.get_by_text("accepted: p = 100 %").first.is_visible()
+    page.get_by_role("button", name="Draft: Prompt lookup").click()
     select(page, "draft", "Distilled")
+    page.keyboard.press("Escape")
     press_button(page, "race")
     assert page.get_by_text("both texts are the same").is_visible()
     assert page.get_by_text("Nothing was guessed, so this is a plain step").is_visible()
 
 
 def test_stop_ends_a_race(page_at):
-    page = page_at("/speculative", params=COPY | {"max_new_tokens": "200"}, dark=True)
-    select(page, "draft", "Early exit")
-    page.get_by_role("button", name="Settings").click()
-    set_slider(page, "exit_layers", 3)
-    page.keyboard.press("Escape")
+    draft = {"draft": "Early exit", "exit_layers": "3"}
+    page = page_at("/speculative", params=COPY | draft | {"max_new_tokens": "200"}, dark=True)
     press_button(page, "race", wait=False)
     page.get_by_text("tokens each way").wait_for()
     press_button(page, "stop_race")
