@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import streamlit as st
+from streamlit.components.v2.bidi_component.constants import EVENT_DELIM
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
@@ -59,4 +61,15 @@ def forget_old_widgets() -> None:
     drawn = context.shared.widget_ids_this_run.snapshot()
     known = context.session_state._state._new_widget_state.widget_metadata
     for widget_id in known.keys() - drawn:
-        del known[widget_id]
+        if _owner(widget_id) not in drawn:
+            del known[widget_id]
+
+
+def _owner(widget_id: str) -> str:
+    """Return the component of our own whose events a widget that nobody draws carries.
+
+    Streamlit keeps the callbacks of a component's triggers under such an id, made of the
+    component's: without it a click in the component would be lost.
+    """
+    name = widget_id.removeprefix(f"{STREAMLIT_INTERNAL_KEY_PREFIX}_")
+    return name.rpartition(EVENT_DELIM)[0]
