@@ -71,8 +71,11 @@ def header(
     if loaded_model(request.source) is not None:
         with st.spinner("Running the model once over the prompt …", show_time=True):
             _facts(stage, request, settings, seed)
+    # A fragment waits for a run of the whole script, so while a page writes its chips would not
+    # lead away. Only the sampling page, whose slider has the strip drawn anew, draws it as one.
+    draw = st.fragment(key=STRIP)(_strip) if stage.key == "sampling" else _strip
     with slot:
-        _strip(stage)
+        draw(stage)
 
 
 @contextmanager
@@ -107,12 +110,8 @@ def _facts(stage: Stage, request: Request, settings: SamplingSettings, seed: int
     return None
 
 
-@st.fragment(key=STRIP)
 def _strip(current: Stage) -> None:
-    """Draw one chip per stage; a click leads there.
-
-    A fragment of its own, so that a slider of the sampling page can have it drawn anew.
-    """
+    """Draw one chip per stage; a click leads there."""
     asked = _current()
     known = _facts(current, asked.request, read_settings()[0], asked.seed)
     hidden = "lm_head" if current.key == "overview" and st.session_state.get(HIDES) else None
