@@ -31,15 +31,13 @@ from engine.basics.errors import EngineError
 from engine.model.weights import DEFAULT
 from engine.network.few_rows import use_few_rows
 from engine.sampling.chain import SamplingSettings, draw, final_probabilities
-from engine.speculative.drafts import DraftKind, Proposal, Uniform
+from engine.speculative.drafts import NEVER, DraftKind, Proposal, Uniform
 
 if TYPE_CHECKING:
     from engine.kv_cache.cached_pass import CachedPass
     from engine.model.model import LanguageModel
 
 WEIGHTS = Path(__file__).parent / "distilled_draft.safetensors"
-NEVER = -1e4
-"""The logit of a token outside the cut head: its probability is 0 at every temperature."""
 
 
 class DistilledBlock(nn.Module):

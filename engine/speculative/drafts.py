@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Uniform = Callable[[], float]
 """Gives the next random number in [0, 1)."""
 
+NEVER = -1e4
+"""The logit of a token that a draft can't guess: its probability is 0 at every temperature."""
+
 
 class DraftKind(StrEnum):
     """The kinds of draft that need no second model; the value is the name on the screen."""

@@ -6,10 +6,13 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from engine.basics.arrays import Array
 from engine.basics.errors import EngineError
 from engine.kv_cache.cached_pass import CachedPass
 from engine.sampling.chain import SamplingSettings, draw, final_probabilities
-from engine.speculative.drafts import Proposal, Uniform, WithoutStates
+from engine.speculative.drafts import NEVER, Proposal, Uniform, WithoutStates
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
@@ -18,18 +21,26 @@ if TYPE_CHECKING:
 def check_same_tokens(model: LanguageModel, target: LanguageModel) -> None:
     """Refuse another model as a draft whose ids stand for other tokens.
 
-    Two vocabularies of one size can still be two vocabularies.
+    Two vocabularies of one size can still be two vocabularies, and two sizes can be one vocabulary:
+    many LM heads are padded with rows that stand for nothing.
 
     Raises:
         EngineError: The first id that differs is named.
     """
-    for token_id in range(min(model.tokenizer.vocabulary, target.tokenizer.vocabulary)):
-        one, other = (m.tokenizer.piece_of(token_id) for m in (model, target))
+    for token_id in range(max(model.tokenizer.vocabulary, target.tokenizer.vocabulary)):
+        one, other = (_piece(m, token_id) for m in (model, target))
         if one != other:
+            here, there = (f"“{piece}”" if piece else "nothing" for piece in (one, other))
             raise EngineError(
-                f"{model.name} can't guess for {target.name}: the token {token_id} is “{one}” "
-                f"here and “{other}” there. A draft needs the same vocabulary."
+                f"{model.name} can't guess for {target.name}: the token {token_id} is {here} "
+                f"here and {there} there. A draft needs the same vocabulary."
             )
+
+
+def _piece(model: LanguageModel, token_id: int) -> str:
+    """Return what an id stands for; empty for a padding row, and past the last one."""
+    known = token_id < model.tokenizer.vocabulary
+    return model.tokenizer.piece_of(token_id) if known else ""
 
 
 class ModelDraft(WithoutStates):
@@ -38,17 +49,14 @@ class ModelDraft(WithoutStates):
     def __init__(self, model: LanguageModel, vocabulary: int) -> None:
         """Take a model for one run.
 
-        Raises:
-            EngineError: Its vocabulary is not the target's.
+        Args:
+            model: Its ids stand for the target's tokens (`check_same_tokens`).
+            vocabulary: V of the target. The draft's own may be padded to another size.
         """
-        if model.architecture.vocabulary != vocabulary:
-            raise EngineError(
-                f"{model.name} has {model.architecture.vocabulary} tokens and the target "
-                f"{vocabulary}: a draft needs the same vocabulary."
-            )
         self.name = model.name
         self.milliseconds = 0.0
         self._model = model
+        self._vocabulary = vocabulary
         self._sequence = CachedPass(model, rewindable=True)
         self._read: list[int] = []
         self._prompt_tokens: int | None = None
@@ -56,15 +64,17 @@ class ModelDraft(WithoutStates):
     def propose(
         self, context: Sequence[int], k: int, settings: SamplingSettings, uniform: Uniform
     ) -> list[Proposal]:
-        """Draw up to k tokens, one small pass each."""
+        """Draw up to k tokens, one small pass each; none after a token that it can't read."""
         self.milliseconds = 0.0
         if self._prompt_tokens is None:
             self._prompt_tokens = len(context)
         text = list(context)
+        if max(text) >= self._model.architecture.vocabulary:
+            return []
         unread = self._go_back(text)
         proposals: list[Proposal] = []
         for _ in range(k):
-            logits = self._sequence.advance(unread)
+            logits = self._sized(self._sequence.advance(unread))
             start = time.perf_counter()
             self._read += unread
             q = final_probabilities(logits, settings, text, prompt_tokens=self._prompt_tokens)
@@ -77,6 +87,14 @@ class ModelDraft(WithoutStates):
             if token_id in self._model.stop_ids:
                 break
         return proposals
+
+    def _sized(self, logits: Array) -> Array:
+        """Return the draft's logits as one for each id of the target, `[V]`."""
+        missing = self._vocabulary - len(logits)
+        if missing == 0:
+            return logits
+        padding = np.full(max(missing, 0), NEVER, np.float32)
+        return np.concatenate([logits[: self._vocabulary], padding])
 
     def _go_back(self, text: list[int]) -> list[int]:
         """Forget guesses that were rejected, and return what has not been read yet."""

@@ -1,5 +1,6 @@
 """A model as the draft: the distribution that it says it drew from, and going back."""
 
+import copy
 import json
 from dataclasses import replace
 
@@ -9,15 +10,19 @@ import torch
 from tokenizers import Tokenizer as Backend
 
 from engine.basics.errors import EngineError
+from engine.generation.loop import generate
 from engine.generation.random_numbers import random_numbers
+from engine.model.model import LanguageModel
 from engine.sampling.chain import SamplingSettings, final_probabilities
+from engine.speculative.loop import speculate
 from engine.speculative.model_draft import ModelDraft, check_same_tokens
 from engine.tokenizer.tokenizer import Tokenizer
 from tests.engine.runs import END, WARM, ids_of
-from tests.near import assert_drawn
-from tests.tiny import FAMILIES, tiny_backend
+from tests.near import assert_drawn, assert_same_text
+from tests.tiny import FAMILIES, tiny_backend, tiny_tokenizer
 
 PLAIN = SamplingSettings()
+GREEDY = SamplingSettings(temperature=0)
 
 
 def test_a_model_says_the_distribution_that_it_drew_from(tiny_model):
@@ -59,9 +64,58 @@ def test_a_model_stops_guessing_after_its_end_token(tiny_model):
     assert [one.id for one in proposals] == [END]
 
 
-def test_another_vocabulary_is_refused(tiny_model):
-    with pytest.raises(EngineError, match="384 tokens and the target 500"):
-        ModelDraft(tiny_model("llama"), 500)
+def padded(model, size):
+    """A model whose LM head and table have another number of rows; the first ones are the same."""
+    config = copy.deepcopy(model.network.config)
+    config.vocab_size = size
+    network = type(model.network)(config)
+    state = {
+        name: torch.cat([value[:size], torch.zeros(max(size - len(value), 0), *value.shape[1:])])
+        if len(value) == model.architecture.vocabulary
+        else value
+        for name, value in model.network.state_dict().items()
+    }
+    network.load_state_dict(state)
+    return LanguageModel.wrap(network, tiny_tokenizer(), name=f"padded to {size}")
+
+
+@pytest.mark.parametrize(("draft_size", "target_size"), [(448, 384), (384, 448), (400, 448)])
+def test_a_head_padded_to_another_size_is_no_other_vocabulary(tiny_model, draft_size, target_size):
+    """The same numbers as a draft of the target's own size: padding is never guessed."""
+    other = tiny_model("llama", seed=1)
+    draft, target = padded(other, draft_size), padded(tiny_model("llama"), target_size)
+    check_same_tokens(draft, target)
+    context = ids_of(target, "The cat sat")
+    pair = ModelDraft(draft, target_size), ModelDraft(padded(other, target_size), target_size)
+    drawn = [one.propose(context, 4, PLAIN, random_numbers(3))[0].q for one in pair]
+    assert [len(q) for q in drawn] == [target_size] * 2
+    real = slice(0, 384)  # the padding's logits are 0 and not minus infinity, so shares differ
+    shares = [q[real] / q[real].sum() for q in drawn]
+    np.testing.assert_allclose(*shares, rtol=0, atol=1e-5)
+    assert not drawn[0][draft_size:].any()
+    run = speculate(
+        target, ModelDraft(draft, target_size), context, GREEDY, k=3, max_new_tokens=12, seed=0
+    )
+    written = [token for one in run for token in one.ids]
+    plain = [s.id for s in generate(target, context, GREEDY, max_new_tokens=12, seed=0)]
+    assert_same_text(target, context, written, plain, GREEDY)
+
+
+def test_a_draft_keeps_silent_after_a_padding_row_that_it_does_not_have(tiny_model):
+    draft = ModelDraft(tiny_model("llama"), 448)
+    assert draft.propose([5, 440], 3, PLAIN, random_numbers(0)) == []
+    assert len(draft.propose([5, 6], 3, PLAIN, random_numbers(0))) == 3
+
+
+def test_a_token_that_only_one_of_them_has_is_named(tiny_model):
+    target = padded(tiny_model("llama"), 448)
+    backend = Backend.from_str(tiny_backend().to_str())
+    backend.add_tokens(["hullo"])
+    more = replace(target, tokenizer=Tokenizer(backend).sized(448), name="more")
+    with pytest.raises(EngineError, match="the token 384 is “hullo” here and nothing there"):
+        check_same_tokens(more, target)
+    with pytest.raises(EngineError, match="the token 384 is nothing here and “hullo” there"):
+        check_same_tokens(target, more)
 
 
 def test_a_model_whose_ids_stand_for_other_tokens_is_no_draft(tiny_model):
