@@ -31,6 +31,12 @@ def report(rows: list[Row]) -> str:
     )
 
 
+def later_sections(text: str) -> str:
+    """Return what stands in docs/benchmarks.md after the table: longer runs, made by hand."""
+    start = text.find("\n## ")
+    return text[start:] if start >= 0 else ""
+
+
 def main(names: list[str]) -> int:
     """Run the named benchmarks, or all of them, and write the table if it is whole."""
     unknown = [name for name in names if name not in NAMES]
@@ -48,7 +54,8 @@ def main(names: list[str]) -> int:
     text = report(rows)
     if not names:
         TARGET.parent.mkdir(exist_ok=True)
-        TARGET.write_text(text, encoding="utf-8")
+        before = TARGET.read_text(encoding="utf-8") if TARGET.exists() else ""
+        TARGET.write_text(text + later_sections(before), encoding="utf-8")
     print(text if not names else as_markdown(rows))
     return 0
 
