@@ -18,6 +18,7 @@ from engine.guardrails.scenario import leaks, prompt_ids, system_place
 from pages.guardrails import answers
 
 if TYPE_CHECKING:
+    from engine.guardrails.batch import Guard
     from engine.guardrails.scenario import Scenario
     from pages.frame.live import Live
 
@@ -110,7 +111,11 @@ def logit_ban(live: Live, now: Scenario) -> None:
         left_over = sum(not way.can_be_banned for way in ways)
         st.markdown(f"#### {view.ban_title(single, left_over, len(sequence_ban.whole))}")
         columns = side_by_side(1, 1, 1)
-    looks = (("none", None), ("token ban", token_ban), ("sequence ban", sequence_ban))
+    looks: tuple[tuple[str, Guard | None], ...] = (
+        ("none", None),
+        ("token ban", token_ban),
+        ("sequence ban", sequence_ban),
+    )
     with answers.writing(live, [(name, ids) for name, _ in looks]) as asked:
         for column, (name, guard) in zip(columns, looks, strict=True):
             with column:
