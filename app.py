@@ -7,6 +7,7 @@ import streamlit as st
 from components.kit.text import markdown
 from components.link import check
 from components.link.sampling import read_settings
+from components.sampling.parts import settings_in_page
 from components.shell import sidebar
 from components.shell.stages import STAGES, sections
 from pages.frame import frame
@@ -40,8 +41,8 @@ check.read_link()  # it may write to the address, which only now names the page
 
 with st.sidebar:
     source = sidebar.model_picker(allowed_sources())
-    if stage.key != "sampling":  # which has them in its cards
-        sidebar.sampling_controls(stage.settings_note)
+    in_page = settings_in_page(frame.shows_visual(stage)) if stage.key == "sampling" else ()
+    sidebar.sampling_controls(stage.settings_note, without=in_page)
     seed = sidebar.seed_control()
     sidebar.usual_settings()
 settings, problems = read_settings()

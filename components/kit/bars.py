@@ -33,6 +33,7 @@ def bars(
     high: float | None = None,
     value_name: str = "probability",
     height: int | None = None,
+    legend: tuple[str, str] | None = None,
 ) -> go.Figure:
     """Return bars, the first on top, keyed by token id: equal texts stay apart.
 
@@ -52,6 +53,7 @@ def bars(
         high: the right end of the axis; by default from the values.
         value_name: what a value is, in the hover text.
         height: in pixels; by default from the number of bars.
+        legend: what the bars and what the outlines of `before` are; None draws no legend.
     """
     numbers = packed(values)
     count = len(numbers)
@@ -64,6 +66,14 @@ def bars(
     figure.add_trace(_values(token_ids, numbers, keep, selected, picked, write, value_name))
     if before is not None:
         figure.add_trace(_outline(packed(before)))
+        figure.add_trace(_labels(figure.data[0], np.fmax(numbers, packed(before))))
+    if legend is not None and before is not None:
+        for trace, name in zip(figure.data, legend, strict=False):
+            trace.update(name=escape(name), showlegend=True)
+        figure.data[-1].showlegend = False
+        figure.update_layout(
+            showlegend=True, legend={"orientation": "h", "y": -0.2, "yanchor": "top"}
+        )
     _axes(figure, token_ids, token_labels(pieces), _range(numbers, before, high, percent), percent)
     if cut_after is not None and 0 < cut_after < count:
         _cut_line(figure, cut_after, cut_label)
@@ -117,6 +127,26 @@ def _outline(values: Array) -> go.Bar:
         y=list(range(len(values))),
         orientation="h",
         marker={"color": "rgba(0,0,0,0)", "line": {"color": theme.NEUTRAL, "width": 1}},
+        hoverinfo="skip",
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}},
+    )
+
+
+def _labels(values: go.Bar, ends: Array) -> go.Bar:
+    """Move the numbers of the bars behind whatever is longer, the bar or its outline."""
+    texts = values.text
+    values.update(text=None, hovertext=texts)
+    values.hovertemplate = values.hovertemplate.replace("%{text}", "%{hovertext}")
+    return go.Bar(
+        x=ends,
+        y=list(range(len(ends))),
+        orientation="h",
+        marker={"color": "rgba(0,0,0,0)"},
+        text=texts,
+        textposition="outside",
+        cliponaxis=False,
+        textfont={"size": 13, "color": theme.TEXT},
         hoverinfo="skip",
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},

@@ -76,6 +76,7 @@ LM_HEAD_TOKEN = "lm_head_token"
 SECOND_PROMPT = "second_prompt"
 
 SAMPLING_PART = "lab"
+OPEN_STEP = "open_step"
 SWEEP_PROMPT = "sweep_prompt"
 SETTINGS_A = "settings_A"
 SETTINGS_B = "settings_B"

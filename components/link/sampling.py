@@ -21,15 +21,19 @@ COUNTINGS: Mapping[str, bool] = {"OpenAI, vLLM": False, "llama.cpp": True}
 """By whose rule presence and frequency count, and whether that takes in the prompt."""
 
 _HELP: Mapping[str, str] = {
-    keys.TEMPERATURE: "Below 1 sharpens the distribution, above 1 flattens it; 0: argmax.",
+    keys.TEMPERATURE: "How much chance decides. Below 1 the likeliest tokens become likelier "
+    "still; above 1 unlikely ones get more of a chance; at 0 the likeliest is always taken.",
     keys.TOP_K: "Keep the k most probable tokens. 0: off.",
-    keys.TOP_P: "Keep the most probable tokens that together reach p (nucleus). 1: off.",
-    keys.MIN_P: "Drop tokens below this share of the top token's probability. 0: off.",
+    keys.TOP_P: "Go down the list from the likeliest token and keep just enough of them to reach "
+    "this share, say 90 %. All others are out. 1 keeps all.",
+    keys.MIN_P: "A token must have at least this part of the top token's probability. At 0.1, with "
+    "the top at 40 %, everything under 4 % is out. 0 keeps all.",
     keys.REPETITION_PENALTY: "Above 1 lowers the logits of tokens of prompt and answer. 1: off.",
     keys.PENALTY_WINDOW: "How many of the last tokens the penalties look at. 0: all.",
     keys.PRESENCE_PENALTY: "Subtracted once from the logit of each token of the answer. 0: off.",
     keys.FREQUENCY_PENALTY: "Subtracted for each time that the answer has the token. 0: off.",
-    keys.TYPICAL_P: "Keep this mass of the tokens whose surprise is nearest to usual. 1: off.",
+    keys.TYPICAL_P: "Keep tokens that are neither too expected nor too odd, nearest to the average "
+    "surprise, until they reach this share. 1 keeps all.",
 }
 
 

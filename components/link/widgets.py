@@ -7,7 +7,7 @@ names, ranges and lengths are in `components.link.keys`; how a link is read, ste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -15,9 +15,9 @@ import streamlit as st
 from components.link import check, keys
 
 Option = TypeVar("Option")
-Wrong = tuple[int | float | None, str] | None
+Wrong = tuple[int | float | str | None, str] | None
 """What the link gets in place of a wrong value (None: nothing, the widget's own start counts), and
-a sentence on it; None if nothing is wrong."""
+a sentence on it, empty where there is nothing to say; None if nothing is wrong."""
 
 
 def choice(
@@ -28,6 +28,7 @@ def choice(
     default: Option | None = None,
     draw: Callable[..., Any] = st.segmented_control,
     spell: Callable[[Any], str] = str,
+    formerly: Mapping[str, str] | None = None,
     **look: Any,
 ) -> Option:
     """Draw a choice of one option and return it.
@@ -39,6 +40,7 @@ def choice(
         default: what is chosen at first; the first option if None.
         draw: `st.segmented_control`, `st.pills`, `st.selectbox` or `st.select_slider`.
         spell: writes an option.
+        formerly: what older links call an option, and its spelling today.
         look: further arguments of `draw`.
     """
     start = options[0] if default is None else default
@@ -47,6 +49,8 @@ def choice(
     names = [spell(option) for option in options]
 
     def examine(value: str) -> Wrong:
+        if formerly and value in formerly:
+            return formerly[value], ""
         notice = _not_one_of(label, value, names, spell(start))
         return (None, notice) if notice else None
 
@@ -203,7 +207,7 @@ def _check(key: str, examine: Callable[[str], Wrong]) -> None:
     if wrong is None:
         return
     right, notice = wrong
-    check.say(notice)
+    check.say(*([notice] if notice else []))
     check.put_right(key, right)
     st.rerun()
 

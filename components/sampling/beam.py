@@ -13,13 +13,19 @@ from components.kit.figure import frame
 from components.kit.text import plotly as escape
 
 if TYPE_CHECKING:
-    from engine.generation.beam import BeamTree
+    from engine.generation.beam import BeamNode, BeamTree
 
 _LOOK: Mapping[str, tuple[str, int, str]] = {
     "kept": (theme.ACCENT, 15, "circle"),
     "finished": (theme.CATEGORICAL[6], 15, "square"),
     "dropped": (theme.CUT, 9, "circle-open"),
     "ended too low": (theme.CUT, 9, "square-open"),
+}
+_WORDS: Mapping[str, str] = {
+    "kept": "kept open",
+    "finished": "finished",
+    "dropped": "dropped",
+    "ended too low": "ended, but too low",
 }
 
 
@@ -50,10 +56,14 @@ def tree_figure(tree: BeamTree, name_of: Callable[[int], str]) -> go.Figure:
     title = f"{len(tree.nodes)} continuations looked at, {kept} kept open"
     figure = frame(title, height=int(130 + 44 * rows), revision="beams")
     figure.add_trace(_edges(tree, at, [n.index for n in tree.nodes], theme.CUT, 1.2))
-    figure.add_trace(_edges(tree, at, sorted(winner), theme.PICKED, 4))
+    winning = _edges(tree, at, sorted(winner), theme.PICKED, 4)
+    winning.update(name="the winner", showlegend=bool(winner))
+    figure.add_trace(winning)
     for state in _LOOK:
-        if any(node.state == state for node in tree.nodes):
-            figure.add_trace(_nodes(tree, at, state, winner, name_of))
+        for wins in (False, True):
+            nodes = [n for n in tree.nodes if n.state == state and (n.index in winner) == wins]
+            if nodes:
+                figure.add_trace(_nodes(nodes, at, state, wins, name_of))
     figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.12, "yanchor": "top"})
     figure.update_xaxes(
         range=[-0.2, depth + 0.5],
@@ -67,31 +77,27 @@ def tree_figure(tree: BeamTree, name_of: Callable[[int], str]) -> go.Figure:
 
 
 def _nodes(
-    tree: BeamTree,
+    nodes: Sequence[BeamNode],
     at: dict[int, tuple[float, float]],
     state: str,
-    winner: set[int],
+    wins: bool,
     name_of: Callable[[int], str],
 ) -> go.Scatter:
-    """Return the nodes of one state, those of the winner in its colour."""
+    """Return nodes of one state, those of the winner in its colour."""
     colour, size, symbol = _LOOK[state]
-    nodes = [node for node in tree.nodes if node.state == state]
     return go.Scatter(
         x=[at[n.index][0] for n in nodes],
         y=[at[n.index][1] for n in nodes],
         mode="markers+text",
-        name=state,
-        marker={
-            "color": [theme.PICKED if n.index in winner else colour for n in nodes],
-            "size": size,
-            "symbol": symbol,
-        },
+        name=_WORDS[state],
+        showlegend=not wins,
+        marker={"color": theme.PICKED if wins else colour, "size": size, "symbol": symbol},
         text=[escape(name_of(n.token_id), limit=11) for n in nodes],
         textposition="top center",
         textfont={"size": 12, "family": "monospace", "color": theme.TEXT},
         hovertext=[
             f"{escape(name_of(n.token_id), limit=30)}<br>ln p = {n.log_prob:.3f}<br>"
-            f"sum = {n.total:.3f}<br>{state}"
+            f"sum = {n.total:.3f}<br>{_WORDS[state]}"
             for n in nodes
         ],
         hovertemplate="%{hovertext}<extra></extra>",
@@ -105,14 +111,20 @@ def _edges(
     colour: str,
     width: float,
 ) -> go.Scatter:
-    """Return the lines from parents to these nodes; the prompt is the parent of the first ones."""
+    """Return the lines from parents to these nodes; the prompt is the parent of the first ones.
+
+    They turn in the middle between two columns, so that none runs through a token's name, which
+    stands above its dot.
+    """
     x: list[float | None] = []
     y: list[float | None] = []
     for index in nodes:
         parent = tree.nodes[index].parent
         start = at[parent] if parent is not None else (0.0, 0.0)
-        x += [start[0], at[index][0], None]
-        y += [start[1], at[index][1], None]
+        end = at[index]
+        turn = end[0] - 0.5
+        x += [start[0], turn, turn, end[0], None]
+        y += [start[1], start[1], end[1], end[1], None]
     line = {"color": colour, "width": width}
     return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False)
 

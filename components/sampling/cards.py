@@ -1,4 +1,4 @@
-"""The sampling chain as cards, in the order of work: switch, slider, formula, bars, facts."""
+"""The steps of the sampling chain: a chip each, and a card with switch, slider, formula, bars."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from components.link.sampling import (
 from components.sampling.bias import bias_picker
 from components.sampling.penalties import Prompt, penalty_words
 from components.sampling.step_bars import HITTING, payload, step_rows
+from components.sampling.step_line import StepChip
 from engine.sampling.chain import ORDERS, SamplingSettings, Stage
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from engine.tokenizer.tokenizer import Token
 
 PRESET, KEPT = "order_preset", "kept_settings"
-WIDTH = 272
-"""Of a card, in pixels: three fit side by side on a projector, two on a small screen."""
+WIDTH = 620
+"""Of a card, in pixels, where there is room for it."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Card:
     """What the switch sets when there is no earlier value to go back to."""
     formula: Callable[[SamplingSettings, Stage], str]
     movable: bool = False
+    chip: str = ""
+    """Its name on the line of steps, if the title is too long for that."""
 
 
 CARDS: Mapping[str, Card] = {
@@ -52,7 +55,12 @@ CARDS: Mapping[str, Card] = {
         "Logit bias",
         (),
         {},
-        lambda s, stage: f"logit + bias, for {counted(len(s.bias), 'token')}",
+        lambda s, stage: (
+            f"logit + bias, for {counted(len(s.bias), 'token')}"
+            if s.bias
+            else "Off. On, it makes the tokens that you pick likelier, or less likely."
+        ),
+        chip="Bias",
     ),
     "repetition_penalty": Card(
         "Repetition penalty",
@@ -61,7 +69,10 @@ CARDS: Mapping[str, Card] = {
         lambda s, stage: (
             f"logit ÷ {s.repetition_penalty:g} if above 0, × {s.repetition_penalty:g} if "
             f"below, once for each token of {window_words(s.penalty_window)}"
+            if s.repetition_penalty != 1
+            else "Off. On, it makes tokens that are already in the text less likely."
         ),
+        chip="Repetition",
     ),
     "count_penalties": Card(
         "Presence and frequency",
@@ -70,7 +81,11 @@ CARDS: Mapping[str, Card] = {
         lambda s, stage: (
             f"logit − {s.presence_penalty:g} − {s.frequency_penalty:g} × count, for each token of "
             + (window_words(s.penalty_window) if s.count_prompt else "the answer")
+            if s.presence_penalty or s.frequency_penalty
+            else "Off. On, it makes tokens that were already written less likely, the more often "
+            "the more so."
         ),
+        chip="Presence",
     ),
     "temperature": Card(
         "Temperature",
@@ -97,6 +112,7 @@ CARDS: Mapping[str, Card] = {
         {keys.TOP_P: 0.9},
         lambda s, stage: f"keep the likeliest tokens that together reach {percent(s.top_p)}",
         movable=True,
+        chip="Top-p",
     ),
     "min_p": Card(
         "Min-p",
@@ -118,7 +134,16 @@ CARDS: Mapping[str, Card] = {
         ),
         movable=True,
     ),
-    "softmax": Card("Softmax and draw", (), {}, lambda s, stage: "p = exp(logit) ÷ Σ exp(logit)"),
+    "softmax": Card(
+        "Softmax and draw",
+        (),
+        {},
+        lambda s, stage: (
+            "p = exp(logit) ÷ Σ exp(logit). Top-p, min-p and typical run a softmax of their own on "
+            "the scores of that moment; this last one is drawn from."
+        ),
+        chip="Draw",
+    ),
 }
 
 _SHORT_LABELS: Mapping[str, str] = {
@@ -129,29 +154,57 @@ _SHORT_LABELS: Mapping[str, str] = {
 }
 
 
-def chain_cards(
-    names: Sequence[str],
-    settings: SamplingSettings,
-    name_of: Callable[[int], str],
-    tokens_of: Callable[[str], Sequence[Token]],
-) -> Mapping[str, DeltaGenerator]:
-    """Draw one card a step with its head, and return the cards, for sliders and pictures.
+def step_chips(names: Sequence[str], settings: SamplingSettings, opened: str) -> list[StepChip]:
+    """Return the chips of the line of steps.
 
     Args:
         names: of the steps, in the order of work.
         settings: of the chain.
+        opened: the step whose card is open; empty if none is.
+    """
+    return [
+        StepChip(
+            name=name,
+            label=CARDS[name].chip or CARDS[name].title,
+            value=_value(name, settings),
+            on=bool(_value(name, settings)) or name == "softmax",
+            open=name == opened,
+        )
+        for name in names
+    ]
+
+
+def _value(name: str, settings: SamplingSettings) -> str:
+    """Return what a step is set to; empty while it is off."""
+    card = CARDS[name]
+    if name == "logit_bias":
+        return counted(len(settings.bias), "token") if settings.bias else ""
+    values = [(getattr(settings, key), neutral(key)) for key in card.on]
+    if all(value == off for value, off in values):
+        return ""
+    return " / ".join(f"{value:g}" for value, _ in values)
+
+
+def step_card(
+    name: str,
+    settings: SamplingSettings,
+    name_of: Callable[[int], str],
+    tokens_of: Callable[[str], Sequence[Token]],
+) -> DeltaGenerator:
+    """Draw the card of one step with its head, and return it, for sliders and picture.
+
+    Args:
+        name: of the step.
+        settings: of the chain.
         name_of: gives a token's visible text.
         tokens_of: cuts a text into tokens, for the logit bias.
     """
-    cards = {}
-    with st.container(horizontal=True, gap="small", key="chain"):
-        for name in names:
-            cards[name] = st.container(border=True, width=WIDTH, key=f"card_{name}", gap="xsmall")
-            with cards[name]:
-                _head(name, CARDS[name], settings.order)
-                if name == "logit_bias":
-                    bias_picker(settings.bias, tokens_of, name_of)
-    return cards
+    card = st.container(border=True, width=WIDTH, key=f"card_{name}", gap="xsmall")
+    with card:
+        _head(name, CARDS[name], settings.order)
+        if name == "logit_bias":
+            bias_picker(settings.bias, tokens_of, name_of)
+    return card
 
 
 def sliders(name: str, on_move: Callable[[], None]) -> None:
@@ -172,13 +225,10 @@ def sliders(name: str, on_move: Callable[[], None]) -> None:
         counting_choice(on_change=on_move)
 
 
-def switches_turned() -> bool:
-    """Return whether a slider was moved past the value at which its step is off."""
-    return any(
-        st.session_state.get(_switch_key(name)) != _is_on(card)
-        for name, card in CARDS.items()
-        if card.on
-    )
+def switch_turned(name: str) -> bool:
+    """Return whether a step's slider was moved past the value at which the step is off."""
+    card = CARDS[name]
+    return bool(card.on) and st.session_state.get(_switch_key(name)) != _is_on(card)
 
 
 def step_picture(
@@ -213,6 +263,44 @@ def step_picture(
     )
 
 
+def temperature_picture(
+    stage: Stage, settings: SamplingSettings, name_of: Callable[[int], str], picked: int
+) -> dict[str, Any]:
+    """Return the page's main picture: what the temperature alone makes of the likeliest tokens.
+
+    Args:
+        stage: of the temperature.
+        settings: of the chain.
+        name_of: gives a token's visible text.
+        picked: the token that is drawn.
+    """
+    return payload(
+        step_rows(stage, name_of, picked=picked),
+        formula="",
+        facts="",
+        note="",
+        active=True,
+        alt="The likeliest tokens before and after the temperature",
+        title=temperature_title(stage, settings, name_of),
+    )
+
+
+def temperature_title(
+    stage: Stage, settings: SamplingSettings, name_of: Callable[[int], str]
+) -> str:
+    """Say what the temperature makes of the likeliest token."""
+    top = int(stage.probabilities_before.argmax())
+    was, now = (
+        percent(float(row[top])) for row in (stage.probabilities_before, stage.probabilities)
+    )
+    if settings.greedy:
+        return f"T = 0 leaves {name_of(top)} alone, whatever it had: {was}"
+    if settings.temperature == 1:
+        return f"T = 1 changes nothing: {name_of(top)} keeps its {was}"
+    gain = "the likeliest gains" if settings.temperature < 1 else "the others gain"
+    return f"T = {settings.temperature:g}: {gain}, {name_of(top)} goes from {was} to {now}"
+
+
 def facts(stage: Stage) -> str:
     """Say in numbers what a step did."""
     before = int((stage.logits_before > float("-inf")).sum())
@@ -225,7 +313,7 @@ def facts(stage: Stage) -> str:
 
 def window_words(window: int) -> str:
     """Say which tokens a penalty looks at."""
-    return f"the last {window} tokens" if window else "the whole prompt"
+    return f"the last {window} tokens" if window else "the text so far"
 
 
 def _head(name: str, card: Card, order: tuple[str, ...]) -> None:
@@ -255,19 +343,18 @@ def order_controls(order: tuple[str, ...]) -> None:
     """Draw the choice of the order, with the text that stands in the link."""
     names: dict[tuple[str, ...], str] = {preset: name for name, preset in ORDERS.items()}
     st.session_state[PRESET] = names.get(order)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="order_controls"):
+    with st.popover("Order", icon=":material/swap_horiz:"):
         st.segmented_control(
-            "Order of the five movable steps",
+            "Order of temperature and the four cuts",
             list(ORDERS),
             key=PRESET,
             on_change=_take_order,
             format_func=lambda name: f"as in {name}",
         )
-        with st.popover("As text", icon=":material/edit:"):
-            order_field()
-            problem = parse_order(check.text(keys.ORDER))[1]
-            if problem:
-                st.error(markdown(problem))
+        order_field()
+        problem = parse_order(check.text(keys.ORDER))[1]
+        if problem:
+            st.error(markdown(problem))
 
 
 def _is_on(card: Card) -> bool:

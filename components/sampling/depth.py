@@ -33,8 +33,8 @@ def in_depth_words(
     st.markdown(
         "**Top-k** keeps a fixed number, **top-p** a fixed mass, **min-p** a fixed share of the "
         "top probability, **typical** the tokens that surprise about as much as the average one. "
-        "After each cut the rest is scaled up to 1 again, which the softmax does by itself: a "
-        "removed token has the logit −∞, and e to that is 0."
+        "What is cut out gets the score −∞, which softmax turns into 0 %. The others then share "
+        "the whole 100 %."
     )
     st.markdown(
         f"**Draw.** One random number u in [0, 1) is looked up on the line of all shares. Here "
@@ -94,8 +94,9 @@ def _what_products_do() -> None:
         "the model's own file says otherwise, with temperature 1 and top-p 1;\n"
         "- llama.cpp: top-k 40, top-p 0.95, min-p 0.05, temperature 0.8, penalty window 64 with "
         "the penalty itself off;\n"
-        "- the APIs of large chat products: temperature 1 and top-p 1 when nothing is given, "
-        "presence and frequency penalty 0; few offer top-k, and some models refuse these "
-        "settings altogether.\n\n"
+        "- OpenAI's API: temperature 1, top-p 1, penalties 0, and no top-k. Anthropic's and "
+        "Google's take top-k too, and what they start with depends on the model. Several models "
+        "that reason before they answer take no such settings at all. (As of November 2026; such "
+        "defaults change, so look them up.)\n\n"
         f"Large models have {VOCABULARIES} tokens to choose from; the steps are the same."
     )

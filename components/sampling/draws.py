@@ -43,6 +43,7 @@ def counts_chart(
             title=f"{draws:,} draws: no token is more than {far:.0f} off what was expected",
             key="draws",
             value_name="share of the draws",
+            legend=("drawn", "expected"),
         ),
         key="draws",
         alt="How often each token was drawn, beside what its probability says",
@@ -56,15 +57,14 @@ def explain_test(test: ChiSquare, draws: int) -> None:
         return
     share = test.p_value
     verdict = (
-        "so the draws look like the distribution that they come from"
+        "So yes, this looks fair."
         if share > 0.01
-        else "which is rare: try other seeds, and about one in a hundred will do the same"
+        else "That is rare: try other seeds, and about one in a hundred will do the same."
     )
     st.markdown(
-        f"**Is that chance?** For each row take (counted − expected)² ÷ expected; together they "
-        f"are χ² = **{test.statistic:.1f}**. With {test.degrees + 1} rows about {test.degrees} is "
-        f"usual. Of many fair experiments with {draws:,} draws, **{percent(share)}** would be at "
-        f"least this far off, {verdict}."
+        f"**Are the dice fair?** If these {draws:,} draws were repeated many times with fair dice, "
+        f"{percent(share)} of the tries would be at least this far off. {verdict} (Test: χ² = "
+        f"{test.statistic:.1f} with {test.degrees + 1} rows.)"
     )
 
 

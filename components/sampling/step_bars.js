@@ -28,6 +28,16 @@ function makeRow(row, scale) {
   return part("li", row.kind, row.text)
 }
 
+function legend() {
+  const line = part("p", "legend")
+  for (const [look, words] of [["was", "before"], ["now", "after"], ["now drawn", "drawn with this seed"]]) {
+    const entry = part("span", "entry")
+    entry.append(part("span", `swatch ${look}`), part("span", "", words))
+    line.append(entry)
+  }
+  return line
+}
+
 export default function (component) {
   const { data, parentElement } = component
   const root = parentElement.querySelector(".bars")
@@ -38,8 +48,11 @@ export default function (component) {
   const list = part("ul", "rows")
   list.setAttribute("aria-label", data.alt)
   list.append(...data.rows.map((row) => makeRow(row, data.scale)))
-  const parts = [part("p", "formula", data.formula), list, part("p", "facts", data.facts)]
+  const parts = data.title
+    ? [part("p", "title", data.title), legend(), list]
+    : [part("p", "formula", data.formula), list, part("p", "facts", data.facts)]
   if (data.note) parts.push(part("p", "note", data.note))
   root.replaceChildren(...parts)
   root.classList.toggle("off", !data.active)
+  root.classList.toggle("large", Boolean(data.title))
 }

@@ -167,7 +167,14 @@ def step_bars(data: Mapping[str, Any], *, key: str) -> None:
 
 
 def payload(
-    rows: Sequence[Row], *, formula: str, facts: str, note: str, active: bool, alt: str
+    rows: Sequence[Row],
+    *,
+    formula: str,
+    facts: str,
+    note: str,
+    active: bool,
+    alt: str,
+    title: str = "",
 ) -> dict[str, Any]:
     """Return what the browser needs.
 
@@ -178,6 +185,7 @@ def payload(
         note: what else is worth saying.
         active: whether the step is on; else it is drawn pale.
         alt: what the bars show, for screen readers.
+        title: what is seen; with one the bars are a picture of their own, larger, with a legend.
     """
     sizes = [max(row.before, row.after) for row in rows if row.kind == "token"]
     return {
@@ -188,4 +196,5 @@ def payload(
         "note": note,
         "active": active,
         "alt": alt,
+        "title": title,
     }

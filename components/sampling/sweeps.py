@@ -104,7 +104,7 @@ def nucleus_figure(
                     "color": theme.CATEGORICAL[number],
                     "width": 3,
                     "shape": "hv",
-                    "dash": _DASHES[number],
+                    "dash": "solid",
                 },
                 hovertemplate=f"{label}<br>p = %{{x:.2f}} keeps %{{y:,}}<extra></extra>",
             )
@@ -115,7 +115,7 @@ def nucleus_figure(
             y=[k, k],
             name=f"top-k {k}, for comparison",
             mode="lines",
-            line={"color": theme.NEGATIVE, "width": 2, "dash": "dash"},
+            line={"color": theme.NEUTRAL, "width": 3, "dash": "dot"},
             hovertemplate=f"top-k {k} keeps {k}<extra></extra>",
         )
     )

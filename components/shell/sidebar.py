@@ -5,6 +5,7 @@ They are bound to the link, so a copied address restores them.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -12,7 +13,13 @@ import streamlit as st
 
 from components.link import keys, widgets
 from components.link.changes import change, change_line
-from components.link.sampling import bias_field, counting_choice, order_field, setting_slider
+from components.link.sampling import (
+    COUNTINGS,
+    bias_field,
+    counting_choice,
+    order_field,
+    setting_slider,
+)
 from components.shell.example_prompts import DEFAULT_PROMPT, PRESETS
 from components.shell.prompt_bar import prompt_bar
 
@@ -104,13 +111,12 @@ _SETTINGS = (
 )
 
 
-def sampling_controls(note: str = "") -> None:
+def sampling_controls(note: str = "", *, without: Collection[str] = ()) -> None:
     """Draw the sampling settings; `components.link.sampling.read_settings` reads them.
-
-    On the sampling page they are drawn in the cards of the chain instead.
 
     Args:
         note: what they change on this page, if not what one expects.
+        without: the settings that the page draws itself.
     """
     if note:
         st.caption(note)
@@ -121,14 +127,20 @@ def sampling_controls(note: str = "") -> None:
         keys.MIN_P,
         keys.REPETITION_PENALTY,
     ):
-        setting_slider(key)
+        if key not in without:
+            setting_slider(key)
     with st.expander("More settings"):
         for key in (keys.PENALTY_WINDOW, keys.PRESENCE_PENALTY, keys.FREQUENCY_PENALTY):
-            setting_slider(key)
-        counting_choice()
-        setting_slider(keys.TYPICAL_P)
-        bias_field()
-        order_field()
+            if key not in without:
+                setting_slider(key)
+        if keys.COUNTED not in without:
+            counting_choice()
+        if keys.TYPICAL_P not in without:
+            setting_slider(keys.TYPICAL_P)
+        if keys.LOGIT_BIAS not in without:
+            bias_field()
+        if keys.ORDER not in without:
+            order_field()
 
 
 def seed_control() -> int:
@@ -142,7 +154,8 @@ def seed_control() -> int:
             int(entry.default),
             key=keys.SEED,
             bind="query-params",
-            help="The same seed draws the same random numbers.",
+            help="Starts the dice. Same prompt, settings and seed: same text. Change it to see "
+            "what else could have come.",
         )
     )
 
@@ -162,7 +175,7 @@ def _use_preset() -> None:
 def usual_settings() -> None:
     """Draw the button that brings the settings of the sampling and the seed back."""
     usual = {key: keys.limit(key).number(keys.limit(key).default) for key in _SETTINGS}
-    texts = {keys.LOGIT_BIAS: "", keys.ORDER: ""}
+    texts = {keys.LOGIT_BIAS: "", keys.ORDER: "", keys.COUNTED: next(iter(COUNTINGS))}
     away = any(st.session_state.get(key, value) != value for key, value in (usual | texts).items())
     st.button(
         "Usual settings",

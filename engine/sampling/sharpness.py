@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,17 @@ class FactResult(Result):
 
 
 @dataclass(frozen=True)
+class Bin(Result):
+    """The facts whose likeliest token has a probability in a range."""
+
+    low: float
+    high: float
+    right: int
+    """Of how many the likeliest token is right."""
+    count: int
+
+
+@dataclass(frozen=True)
 class Sharpness(Result):
     """All facts at all temperatures."""
 
@@ -69,6 +81,42 @@ class Sharpness(Result):
     def sampled_right(self) -> tuple[float, ...]:
         """At each temperature, the expected share of right answers when sampling."""
         return self._mean([result.right_probability for result in self.results])
+
+    def sampled_right_where(self, greedy_is_right: bool) -> tuple[float, ...]:
+        """Return `sampled_right` over the facts alone whose likeliest token is right, or is wrong.
+
+        Args:
+            greedy_is_right: which of the two groups.
+
+        Returns:
+            One share per temperature; empty if the group is.
+        """
+        rows = [r.right_probability for r in self.results if r.is_right == greedy_is_right]
+        return self._mean(rows) if rows else ()
+
+    def at(self, temperature: float) -> int:
+        """Return where the temperature nearest to this one stands."""
+        return min(
+            range(len(self.temperatures)),
+            key=lambda place: abs(self.temperatures[place] - temperature),
+        )
+
+    def calibration(self, edges: Sequence[float] = (0.0, 0.2, 0.3, 0.5, 1.0)) -> tuple[Bin, ...]:
+        """Count how often the likeliest token is right, by its probability at T = 1.
+
+        Args:
+            edges: of the bins, climbing; a bin holds its lower edge, the last one both.
+        """
+        place = self.at(1.0)
+        bins = []
+        for low, high in pairwise(edges):
+            inside = [
+                result.is_right
+                for result in self.results
+                if low <= result.top[place] < high or (high == edges[-1] == result.top[place])
+            ]
+            bins.append(Bin(low, high, sum(inside), len(inside)))
+        return tuple(bins)
 
     def _mean(self, rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
         return tuple(float(value) for value in np.mean(np.array(rows), axis=0))

@@ -217,6 +217,12 @@ def model_line(source: str) -> str:
     return f"· {model.name}, {size}, on this computer{character}"
 
 
+def shows_visual(stage: Stage) -> bool:
+    """Tell whether the page shows its first view, before that view's choice is drawn."""
+    came = st.session_state.get(keys.SHOWN_STAGE, stage.key) != stage.key
+    return came or (check.text(keys.VIEW) or VIEWS[0]) == VIEWS[0]
+
+
 def presenting() -> bool:
     """Return whether the page is being presented: larger, without the sidebar."""
     on_off = ("true", "false")

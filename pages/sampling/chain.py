@@ -1,26 +1,31 @@
-"""The chain on the sampling page: a card for each step, and what a slider redraws."""
+"""The chain on the sampling page: temperature first, the other steps on one line, one card open."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
 
 from components.kit.text import visible
-from components.link.sampling import read_settings
+from components.link import keys
+from components.link.sampling import read_settings, setting_slider
 from components.sampling.cards import (
-    chain_cards,
     order_controls,
     sliders,
+    step_card,
+    step_chips,
     step_picture,
-    switches_turned,
+    switch_turned,
+    temperature_picture,
 )
 from components.sampling.cumulative_bar import cumulative_bar
+from components.sampling.parts import open_step
 from components.sampling.penalties import Prompt
-from components.sampling.presets import preset_buttons
+from components.sampling.presets import preset_pills, preset_turned
 from components.sampling.step_bars import step_bars
+from components.sampling.step_line import step_line
 from engine.sampling import chain as sampling
 from pages.frame import frame
 from pages.frame.live import cached_chain, usable_settings
@@ -33,6 +38,17 @@ if TYPE_CHECKING:
     from pages.frame.live import Live
 
 SLIDERS = "chain_sliders"
+TEMPERATURE = "temperature"
+
+
+class Places(NamedTuple):
+    """Where the pictures stand that a slider draws anew."""
+
+    bars: DeltaGenerator
+    slider: DeltaGenerator
+    line: DeltaGenerator
+    steps: DeltaGenerator
+    card: DeltaGenerator | None
 
 
 def now(live: Live) -> tuple[sampling.SamplingSettings, list[sampling.Stage], int]:
@@ -53,14 +69,25 @@ def names_of(source: str) -> Callable[[int], str]:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def pictures(
+def main_picture(
+    source: str, ids: tuple[int, ...], settings: sampling.SamplingSettings, picked: int
+) -> Mapping[str, Any]:
+    """Return what the temperature alone does."""
+    stages = cached_chain(source, ids, settings)
+    stage = next(stage for stage in stages if stage.name == TEMPERATURE)
+    return temperature_picture(stage, settings, names_of(source), picked)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def card_picture(
     source: str,
     ids: tuple[int, ...],
     settings: sampling.SamplingSettings,
     picked: int,
     chat: bool,
-) -> Mapping[str, Mapping[str, Any]]:
-    """Return what each card draws, by the name of its step."""
+    name: str,
+) -> Mapping[str, Any]:
+    """Return what the card of one step draws."""
     name_of = names_of(source)
     model = model_in_use(source)
     seen = Prompt(
@@ -68,46 +95,76 @@ def pictures(
         frozenset(name_of(token_id) for token_id in model.stop_ids),
         chat,
     )
-    stages = cached_chain(source, ids, settings)[1:]
-    return {stage.name: step_picture(stage, settings, name_of, picked, seen) for stage in stages}
+    stage = next(stage for stage in cached_chain(source, ids, settings)[1:] if stage.name == name)
+    return step_picture(stage, settings, name_of, picked, seen)
 
 
 def show(live: Live) -> None:
-    """Draw the chain as cards."""
-    settings, stages, _ = now(live)
-    preset_buttons()
-    order_controls(settings.order)
-    line = st.container()
-    names = [stage.name for stage in stages[1:]]
-    tokenizer = live.model.tokenizer
-    cards = chain_cards(names, settings, names_of(live.model.source), tokenizer.encode)
-    _sliders_and_bars(live, line, cards)
+    """Draw the temperature and the draw, the line of steps, and the card of the open step."""
+    settings, _, _ = now(live)
+    opened = open_step()
+    with st.container(key="main_picture"):
+        left, right = st.columns([2.4, 1], gap="medium")
+        with left:
+            bars = st.container()
+        with right:
+            slider = st.container()
+            preset_pills(settings)
+        line = st.container()
+    across, beside = st.columns([5.4, 1], vertical_alignment="center")
+    with across:
+        steps = st.container()
+    with beside:
+        order_controls(settings.order)
+    card = None
+    if opened:
+        encode = live.model.tokenizer.encode
+        card = step_card(opened, settings, names_of(live.model.source), encode)
+    else:
+        st.caption(
+            "The steps work from left to right; those that are on have a blue frame and their "
+            "value. Press one to see what it does and to set it."
+        )
+    _sliders_and_bars(live, Places(bars, slider, line, steps, card), opened)
 
 
 @st.fragment(key=SLIDERS)
-def _sliders_and_bars(
-    live: Live, line: DeltaGenerator, cards: Mapping[str, DeltaGenerator]
-) -> None:
+def _sliders_and_bars(live: Live, places: Places, opened: str) -> None:
     """Draw what a slider changes, alone at each move: the other controls are left as they are."""
     settings, stages, picked = now(live)
-    with line:
-        u, name_of = uniforms(live.seed, 1)[0], names_of(live.model.source)
+    source, ids = live.model.source, live.ids
+    on_move = partial(_moved, live, opened)
+    with places.bars:
+        step_bars(main_picture(source, ids, settings, picked), key="bars_main")
+    with places.slider:
+        setting_slider(keys.TEMPERATURE, on_change=on_move)
+    with places.line:
+        u, name_of = uniforms(live.seed, 1)[0], names_of(source)
         cumulative_bar(stages[-1].probabilities, u, picked, name_of, key="line")
-    chat = live.request.chat
-    for name, picture in pictures(live.model.source, live.ids, settings, picked, chat).items():
-        with cards[name]:
-            sliders(name, on_move=partial(_moved, live))
-            step_bars(picture, key=f"bars_{name}")
+    with places.steps:
+        names = [stage.name for stage in stages[1:]]
+        pressed = step_line(step_chips(names, settings, opened), key="step_line")
+    if places.card is not None:
+        with places.card:
+            if opened != TEMPERATURE:  # whose slider stands beside its bars
+                sliders(opened, on_move=on_move)
+            picture = card_picture(source, ids, settings, picked, live.request.chat, opened)
+            step_bars(picture, key=f"bars_{opened}")
+    if pressed is not None:
+        st.session_state[keys.OPEN_STEP] = "" if pressed == opened else pressed
+        st.rerun()
 
 
-def _moved(live: Live) -> None:
-    """After a slider was moved: draw its fragment and the strip, or all if a switch has turned.
+def _moved(live: Live, opened: str) -> None:
+    """After a slider was moved: draw its fragment and the strip, or all if a mark has changed.
 
     The pictures are made before: a fragment first sends the empty places that it fills, and the
     browser would draw the page for those.
     """
     settings, _, picked = now(live)
-    pictures(live.model.source, live.ids, settings, picked, live.request.chat)
-    if switches_turned():
+    main_picture(live.model.source, live.ids, settings, picked)
+    if opened:
+        card_picture(live.model.source, live.ids, settings, picked, live.request.chat, opened)
+    if preset_turned(settings) or (opened and switch_turned(opened)):
         st.rerun()
     st.rerun([SLIDERS, frame.STRIP])

@@ -9,11 +9,10 @@ from components.kit.tasks import Task
 from components.link import keys, widgets
 from components.link.sampling import read_settings
 from components.sampling.depth import in_depth_words
+from components.sampling.parts import FORMERLY, PARTS
 from engine.sampling import chain as sampling
 from pages.frame import frame, results
 from pages.sampling import chain, views
-
-VIEWS = ("The chain", "Draw", "Sweeps", "A and B", "Sharpness", "Beams")
 
 live = frame.live_prompt()
 name_of = chain.names_of(live.model.source)
@@ -21,17 +20,24 @@ name_of = chain.names_of(live.model.source)
 
 def visual() -> None:
     """Draw the chosen part of the laboratory."""
-    chosen = widgets.choice("Part", VIEWS, key=keys.SAMPLING_PART, label_visibility="collapsed")
-    if chosen == VIEWS[1]:
+    chosen = widgets.choice(
+        "Part",
+        PARTS,
+        key=keys.SAMPLING_PART,
+        formerly=FORMERLY,
+        label_visibility="collapsed",
+        wrap=False,
+    )
+    if chosen == PARTS[1]:
         _, stages, picked = chain.now(live)
         views.draw_view(live, stages[-1], picked, name_of)
-    elif chosen == VIEWS[2]:
+    elif chosen == PARTS[2]:
         views.sweep_view(live, read_settings()[0], name_of)
-    elif chosen == VIEWS[3]:
+    elif chosen == PARTS[3]:
         views.compare_view(live, chain.now(live)[0], name_of)
-    elif chosen == VIEWS[4]:
+    elif chosen == PARTS[4]:
         views.sharpness_part(live)
-    elif chosen == VIEWS[5]:
+    elif chosen == PARTS[5]:
         views.beam_part(live, chain.now(live)[0], name_of)
     else:
         chain.show(live)

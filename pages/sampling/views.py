@@ -15,7 +15,7 @@ import numpy as np
 import streamlit as st
 
 from components.kit.bars import bars
-from components.kit.layout import side_by_side
+from components.kit.layout import FULL, side_by_side
 from components.kit.show import chart
 from components.kit.text import counted, markdown, visible
 from components.kit.written import written_line
@@ -23,8 +23,15 @@ from components.link import keys, widgets
 from components.sampling.beam import comparison_table, score_words, tree_figure
 from components.sampling.cumulative_bar import cumulative_bar
 from components.sampling.draws import counts_chart, explain_test, same_seed
-from components.sampling.presets import PRESETS, settings_of
-from components.sampling.sharpness import fact_table, recorded, sharpness_chart, sharpness_words
+from components.sampling.presets import FORMERLY, PRESETS, settings_of
+from components.sampling.sharpness import (
+    calibration_chart,
+    example_chart,
+    fact_table,
+    groups_chart,
+    recorded,
+    sharpness_words,
+)
 from components.sampling.sweeps import nucleus_figure, temperature_figure
 from engine.basics import statistics
 from engine.sampling import chain as sampling
@@ -42,26 +49,27 @@ if TYPE_CHECKING:
 
 Names = Callable[[int], str]
 
-WRITE, TEXTS = "ab_write", "ab_texts"
+TEXTS, TEXTS_KEPT = "ab_texts", 8
 MEASURE, SHARPNESS = "measure_sharpness", "sharpness_measured"
-SEARCH, BEAMS = "beam_search", "beams_found"
-WRITTEN = 40
+BEAMS, SAMPLE, BEAMS_KEPT = "beams_found", "beam_sample", 8
+WRITTEN = 30
 """Tokens that A and B write."""
-DRAWS = 1000
+DRAWS = 5000
 MODELS_KEPT = 4
 FLAT_PROMPT = "Roses are red, violets are"
 CHAIN = "Settings of the chain"
 SIDES = (
-    ("Settings A", keys.SETTINGS_A, "Greedy"),
-    ("Settings B", keys.SETTINGS_B, "Creative"),
+    ("Settings A", keys.SETTINGS_A, "Greedy (always the top)"),
+    ("Settings B", keys.SETTINGS_B, "Flatter, tail cut"),
 )
 """Both sides of the comparison: label, key, what is chosen at first."""
 
 
 def draw_view(live: Live, last: sampling.Stage, picked: int, name_of: Names) -> None:
-    """One draw on the line of all shares, then a thousand beside the theory."""
+    """One draw on the line of all shares, then thousands beside the theory."""
     numbers = results.uniforms(live.seed, DRAWS)
-    cumulative_bar(last.probabilities, numbers[0], picked, name_of, key="draw_line")
+    with st.container(key="main_picture"):
+        cumulative_bar(last.probabilities, numbers[0], picked, name_of, key="draw_line")
     seeds = range(live.seed + 1, live.seed + 6)
     others = [
         (seed, name_of(sampling.draw(last.probabilities, results.uniforms(seed, 1)[0])))
@@ -85,14 +93,20 @@ def draw_view(live: Live, last: sampling.Stage, picked: int, name_of: Names) -> 
 @st.fragment
 def sweep_view(live: Live, settings: sampling.SamplingSettings, name_of: Names) -> None:
     """Temperature and top-p from end to end, for this prompt and a second one."""
-    second = widgets.text("Second prompt, to compare with", FLAT_PROMPT, key=keys.SWEEP_PROMPT)
+    with st.container(key="main_picture"):
+        columns = side_by_side(1, 1)
+    second = widgets.text(
+        "Second prompt, to compare with",
+        FLAT_PROMPT,
+        key=keys.SWEEP_PROMPT,
+    )
     _, other, problem = results.other_prompt(live.model.source, second)
     if other is None:
         st.warning(markdown(problem))
         return
     rows = [(live.request.prompt, live.trace().logits), (second, other)]
     temperatures = [round(0.05 * step, 2) for step in range(1, 61)]
-    for number, (column, (text, logits)) in enumerate(zip(side_by_side(1, 1), rows, strict=True)):
+    for number, (column, (text, logits)) in enumerate(zip(columns, rows, strict=True)):
         sweep = experiments.temperature_sweep(logits, temperatures, 5)
         low, high = sweep.entropy_bits[0], sweep.entropy_bits[-1]
         title = f"“{visible(text, limit=28)}”: {low:.1f} to {high:.1f} bits"
@@ -113,7 +127,7 @@ def sweep_view(live: Live, settings: sampling.SamplingSettings, name_of: Names) 
         f"Top-p adapts: p = 0.9 keeps {at_90[0]:,} and {at_90[1]:,} tokens; top-k keeps {k} of both"
     )
     figure = nucleus_figure(masses, sizes, k=k, title=title, key="nucleus")
-    chart(figure, key="nucleus", alt=title)
+    chart(figure, key="nucleus", alt=title, room=FULL)
 
 
 def compare_view(live: Live, chain: sampling.SamplingSettings, name_of: Names) -> None:
@@ -124,7 +138,15 @@ def compare_view(live: Live, chain: sampling.SamplingSettings, name_of: Names) -
     columns = side_by_side(1, 1)
     for column, (label, key, start) in zip(columns, SIDES, strict=True):
         with column:
-            name = widgets.choice(label, options, default=start, key=key, draw=st.selectbox)
+            name = widgets.choice(
+                label,
+                options,
+                default=start,
+                key=key,
+                draw=st.selectbox,
+                formerly=FORMERLY,
+                label_visibility="collapsed",
+            )
         chosen.append((name, chain if name == CHAIN else settings_of(name)))
     count = len(live.ids)
     rows = [
@@ -150,23 +172,35 @@ def _write_both(
     chosen: list[tuple[str, sampling.SamplingSettings]],
     columns: Sequence[DeltaGenerator],
 ) -> None:
-    """Write with A and with B from the same seed, and keep each token."""
+    """Write with A and with B from the same seed, a token at a time, unless that is kept."""
     request = (live.model.source, live.ids, live.seed, tuple(settings for _, settings in chosen))
-    wanted = job.button(f"Write {WRITTEN} tokens with both", WRITE, icon=":material/edit_note:")
-    places = [column.empty() for column in columns]
-    if wanted:
-        texts: tuple[list[tuple[int, bytes]], ...] = ([], [])
+    places = [column.container() for column in columns]
+    lines = [place.empty() for place in places]
+    texts: tuple[list[tuple[int, bytes]], ...] | None = kept(TEXTS, request)
+    if texts is None:
+        texts = ([], [])
+        for line, tokens, (_, settings) in zip(lines, texts, chosen, strict=True):
+            job.follow(written(live, settings, WRITTEN), partial(_show_step, live, line, tokens))
+        keep(TEXTS, request, texts, most=TEXTS_KEPT)
+    for place, line, tokens in zip(places, lines, texts, strict=True):
+        line.html(written_line(live.request.prompt, tokens))
+        place.caption(_ending(live, tokens))
 
-        def show(number: int, step: TokenStep) -> None:
-            texts[number].append((step.id, step.data))
-            keep(TEXTS, request, texts)
-            places[number].html(written_line(live.request.prompt, texts[number]))
 
-        with job.running(WRITE):
-            for number, (_, settings) in enumerate(chosen):
-                job.follow(written(live, settings, WRITTEN), partial(show, number))
-    for place, tokens in zip(places, kept(TEXTS, request, ()), strict=False):
-        place.html(written_line(live.request.prompt, tokens))
+def _show_step(
+    live: Live, line: DeltaGenerator, tokens: list[tuple[int, bytes]], step: TokenStep
+) -> None:
+    tokens.append((step.id, step.data))
+    line.html(written_line(live.request.prompt, tokens))
+
+
+def _ending(live: Live, tokens: Sequence[tuple[int, bytes]]) -> str:
+    """Say how a text of the comparison ended."""
+    if tokens and tokens[-1][0] in live.model.stop_ids:
+        if len(tokens) == 1:
+            return "The end token came first: with these settings the model writes nothing here."
+        return f"Ended by its end token after {counted(len(tokens), 'token')}."
+    return f"Cut after {counted(len(tokens), 'token')}; seed {live.seed}, as on the other side."
 
 
 def written(
@@ -181,19 +215,28 @@ def written(
 def sharpness_part(live: Live) -> None:
     """The recorded measurement, or the running model's own on demand."""
     source = live.model.source
+    result, seconds = kept(SHARPNESS, source, (None, 0.0))
+    how = f"Measured here in {seconds:.0f} s."
+    if result is None:
+        result = recorded()
+        how = f"Recorded from {result.model} by a script of this product."
+    with st.container(key="main_picture"):
+        left, right = side_by_side(1, 1)
+        with left:
+            groups_chart(result)
+        with right:
+            example_chart(result)
+    sharpness_words(result)
+    calibration_chart(result)
+    st.caption(
+        "So a probability is worth something, and it is no proof: try the example “Sure and "
+        "wrong”. " + how
+    )
     if job.button("Measure again with this model", MEASURE, icon=":material/refresh:"):
         start = time.perf_counter()
         with job.running(MEASURE):
             measured = measure_sharpness(live)
             keep(SHARPNESS, source, (measured, time.perf_counter() - start), most=MODELS_KEPT)
-    result, seconds = kept(SHARPNESS, source, (None, 0.0))
-    if result is None:
-        st.caption("Recorded from the default model; its own script made it.")
-        result = recorded()
-    else:
-        st.caption(f"Measured here in {seconds:.0f} s.")
-    sharpness_words(result)
-    sharpness_chart(result)
     with st.expander("All prompts", key="facts_open", on_change="rerun") as facts:
         if facts.open:
             fact_table(result)
@@ -213,23 +256,39 @@ def measure_sharpness(live: Live) -> Sharpness:
 
 
 def beam_part(live: Live, settings: sampling.SamplingSettings, name_of: Names) -> None:
-    """Beam search as a tree, beside greedy and a sample."""
-    with st.container(horizontal=True, vertical_alignment="bottom", key="beam_controls"):
-        width = int(widgets.slider(keys.limit(keys.BEAM_WIDTH)))
-        tokens = int(widgets.slider(keys.limit(keys.BEAM_TOKENS)))
-        penalty = float(widgets.slider(keys.limit(keys.BEAM_PENALTY)))
-        wanted = job.button("Search", SEARCH, primary=True, icon=":material/account_tree:")
+    """Beam search as a tree, beside greedy and a sample; searched as soon as it is looked at."""
+    place = st.container(key="main_picture")
+    with st.container(horizontal=True, key="beam_controls"):
+        width = int(widgets.slider(keys.limit(keys.BEAM_WIDTH), width=200))
+        tokens = int(widgets.slider(keys.limit(keys.BEAM_TOKENS), width=200))
+        penalty = float(widgets.slider(keys.limit(keys.BEAM_PENALTY), width=200))
     request = (live.model.source, live.ids, width, tokens, penalty)
-    if wanted:
-        with job.running(SEARCH):
-            trees = [beams(live, beam_width, tokens, penalty) for beam_width in (width, 1)]
-            keep(BEAMS, request, (*trees, list(written(live, settings, tokens))))
     found = kept(BEAMS, request)
     if found is None:
-        st.info("Choose the width and press Search: the model reads every open continuation.")
-        return
-    tree, greedy, sample = found
-    chart(tree_figure(tree, name_of), key="beams", alt="The tree of the beam search")
+        with place:
+            found = tuple(beams(live, one, tokens, penalty) for one in (width, 1))
+        keep(BEAMS, request, found, most=BEAMS_KEPT)
+    tree, greedy = found
+    with place:
+        figure = tree_figure(tree, name_of)
+        chart(figure, key="beams", alt="The tree of the beam search", room=FULL)
+    _beam_table(live, tree, greedy, _sample(live, settings, tokens), penalty)
+    score_words(penalty)
+
+
+def _sample(live: Live, settings: sampling.SamplingSettings, tokens: int) -> list[TokenStep]:
+    """Write as many tokens with the sampling settings, for comparison."""
+    request = (live.model.source, live.ids, settings, live.seed, tokens)
+    steps: list[TokenStep] | None = kept(SAMPLE, request)
+    if steps is None:
+        steps = list(written(live, settings, tokens))
+        keep(SAMPLE, request, steps, most=BEAMS_KEPT)
+    return steps
+
+
+def _beam_table(
+    live: Live, tree: BeamTree, greedy: BeamTree, sample: list[TokenStep], penalty: float
+) -> None:
     decode = live.model.tokenizer.decode
     rows = [
         (way, visible(decode(h.ids)), h.total, len(h.ids), h.score)
@@ -238,11 +297,9 @@ def beam_part(live: Live, settings: sampling.SamplingSettings, name_of: Names) -
     ]
     total = float(sum(np.log(max(step.raw_probability, 1e-45)) for step in sample))
     text = visible(decode([step.id for step in sample]))
-    rows.append(
-        ("a sample, these settings", text, total, len(sample), total / len(sample) ** penalty)
-    )
+    score = total / len(sample) ** penalty
+    rows.append(("a sample, these settings", text, total, len(sample), score))
     comparison_table(rows)
-    score_words(penalty)
 
 
 def beams(live: Live, width: int, tokens: int, length_penalty: float) -> BeamTree:

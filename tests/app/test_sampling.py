@@ -6,14 +6,17 @@ import json
 
 import pytest
 
-from components.sampling.presets import PRESETS, settings_of
+from components.sampling.cards import CARDS
+from components.sampling.parts import PARTS
+from components.sampling.presets import FORMERLY, PRESETS, SETTINGS, settings_of
 from engine.observe.hooks import observed
 from tests.app.conftest import kept
 from tests.app.hands import question_of
 from tests.app.test_frame import texts
 from tests.tiny import tiny_tokenizer
 
-VIEWS = ("Draw", "Sweeps", "A and B", "Sharpness", "Beams")
+OLD_NAMES = {"Sweeps": "Turn one knob", "A and B": "Compare two settings", "Beams": "Beam search"}
+STEPS = tuple(CARDS)
 
 
 def bars(at, name):
@@ -29,26 +32,69 @@ def cut(at, name):
     return [row["kind"] for row in bars(at, name)["rows"]]
 
 
-def test_each_step_has_its_card_with_switch_and_slider(open_app):
-    at = open_app("sampling", temperature="0.7", top_p="1")
-    assert at.toggle(key="on_temperature").value
+def chips(at):
+    """What the line of steps shows, by step."""
+    for element in at.get("bidi_component"):
+        if element.proto.id.endswith("step_line"):
+            return {chip["name"]: chip for chip in json.loads(element.proto.json)["chips"]}
+    raise AssertionError("no line of steps")
+
+
+def test_a_step_opens_its_card_with_switch_and_slider(open_app):
+    at = open_app("sampling", temperature="0.7", top_p="1", open_step="top_k")
     assert not at.toggle(key="on_top_k").value
+    assert not chips(at)["top_k"]["on"]
     at.slider(key="top_k").set_value(3).run()
     assert at.toggle(key="on_top_k").value
     assert "384 → 3" in bars(at, "top_k")["facts"]
     assert "cut" in cut(at, "top_k")
+    assert chips(at)["top_k"] | {"label": "Top-k", "value": "3", "on": True} == chips(at)["top_k"]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_step_can_be_open_and_every_setting_has_one_field(open_app, step):
+    at = open_app("sampling", open_step=step)
+    assert [name for name, chip in chips(at).items() if chip["open"]] == [step]
+    assert bars(at, step)["formula"]
+    for key in SETTINGS:  # a second one with the same key would be an exception
+        assert at.slider(key=key) is not None
+    for part in PARTS[1:3]:
+        at.session_state["lab"] = part
+        at.run()
+        assert not at.exception
+        assert all(at.slider(key=key) is not None for key in SETTINGS)
+
+
+def test_the_line_of_steps_follows_the_order_and_says_the_values(open_app):
+    at = open_app("sampling", order="llama.cpp", top_k="7", presence_penalty="0.5")
+    line = chips(at)
+    names = ["top_k", "typical", "top_p", "min_p", "temperature"]
+    assert list(line) == ["logit_bias", "repetition_penalty", "count_penalties", *names, "softmax"]
+    assert line["count_penalties"]["value"] == "0.5 / 0"
+    assert [name for name, chip in line.items() if chip["on"]] == [
+        "count_penalties", "top_k", "top_p", "temperature", "softmax",
+    ]  # fmt: skip
+
+
+def test_the_temperature_stands_alone_with_its_bars(open_app):
+    at = open_app("sampling", temperature="0.5", top_p="1")
+    main = bars(at, "main")
+    assert main["title"].startswith("T = 0.5: the likeliest gains, ")
+    assert main["rows"][0]["after"] > main["rows"][0]["before"]
+    at.slider(key="temperature").set_value(0.0).run()
+    assert "T = 0 leaves " in bars(at, "main")["title"]
 
 
 def test_a_switch_keeps_the_number_and_brings_it_back(open_app):
-    at = open_app("sampling", top_k="7")
+    at = open_app("sampling", top_k="7", open_step="top_k")
     at.toggle(key="on_top_k").set_value(False).run()
     assert at.slider(key="top_k").value == 0
     at.toggle(key="on_top_k").set_value(True).run()
     assert at.slider(key="top_k").value == 7
 
 
-def test_cards_can_be_moved_and_presets_of_the_order_taken(open_app):
-    at = open_app("sampling")
+def test_steps_can_be_moved_and_presets_of_the_order_taken(open_app):
+    at = open_app("sampling", open_step="temperature")
     at.button(key="move_right_temperature").click().run()
     assert at.session_state["order"] == "top_k,temperature,top_p,min_p,typical"
     at.segmented_control(key="order_preset").set_value("llama.cpp").run()
@@ -59,17 +105,34 @@ def test_cards_can_be_moved_and_presets_of_the_order_taken(open_app):
     assert at.session_state["order"] == ""
 
 
-def test_presets_set_every_step(open_app):
-    at = open_app("sampling", top_k="5", presence_penalty="1")
-    at.button(key="preset_greedy").click().run()
+def test_presets_set_every_step_and_the_one_that_is_on_is_marked(open_app):
+    at = open_app("sampling", top_k="5", presence_penalty="1", open_step="temperature")
+    assert at.session_state["preset"] is None
+    take(at, "Greedy (always the top)")
     assert at.slider(key="temperature").value == 0
     assert at.slider(key="top_k").value == 0
     assert at.slider(key="presence_penalty").value == 0
     assert "argmax" in bars(at, "temperature")["note"]
+    assert at.session_state["preset"] == "Greedy (always the top)"
+    at.slider(key="temperature").set_value(0.45).run()
+    assert at.session_state["preset"] is None
+    take(at, "Very flat")
+    at.button(key="undo_change").click().run()
+    assert at.slider(key="temperature").value == 0.45
+
+
+def test_the_usual_settings_are_a_preset(open_app):
+    assert open_app("sampling").session_state["preset"] == "A little sharper"
+
+
+def take(at, name):
+    """Press a preset."""
+    at.button_group(key="preset").set_value(name).run()
+    assert not at.exception
 
 
 def test_a_bias_is_picked_by_word(open_app):
-    at = open_app("sampling")
+    at = open_app("sampling", open_step="logit_bias")
     at.text_input(key="bias_word").set_value("cat").run()
     assert any("2 tokens" in caption.value or "1 token" in caption.value for caption in at.caption)
     at.slider(key="bias_size").set_value(50.0).run()
@@ -77,7 +140,7 @@ def test_a_bias_is_picked_by_word(open_app):
     token_id = button.key.rsplit("_", 1)[1]
     button.click().run()
     assert at.session_state["logit_bias"] == f"{token_id}:50"
-    assert bars(at, "softmax")["rows"][0]["after"] > 0.9
+    assert bars(at, "main")["rows"][0]["after"] > 0.9
     at.button(key=f"unbias_{token_id}").click().run()
     assert at.session_state["logit_bias"] == ""
 
@@ -91,7 +154,7 @@ unbelievable aaaa aaaaaaaa abab 1000000 🎉🎉 naïve O'Neill <b>b</b>
 
 @pytest.mark.parametrize("word", WORDS.split())
 def test_the_pieces_of_any_word_can_be_picked_with_and_without_a_space(open_app, word):
-    at = open_app("sampling")
+    at = open_app("sampling", open_step="logit_bias")
     at.text_input(key="bias_word").set_value(word).run()
     assert not at.exception, word
     for text in (" " + word, word):
@@ -118,7 +181,7 @@ def test_the_pieces_of_any_word_can_be_picked_with_and_without_a_space(open_app,
     ids=str,
 )
 def test_hard_values_leave_something_to_draw(open_app, link):
-    at = open_app("sampling", **link)
+    at = open_app("sampling", open_step="softmax", **link)
     last = bars(at, "softmax")
     assert any(row["kind"] == "token" and row["kept"] for row in last["rows"])
     assert "NaN" not in str(last)
@@ -168,29 +231,38 @@ def test_no_slider_runs_the_model(open_app, monkeypatch):
     assert passes == []
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_each_part_of_the_laboratory_runs(open_app, view):
-    at = open_app("sampling", lab=view)
+@pytest.mark.parametrize("part", [*PARTS[1:], *OLD_NAMES])
+def test_each_part_runs_by_its_name_of_today_and_by_that_of_older_links(open_app, part):
+    at = open_app("sampling", lab=part)
     assert not at.exception
     assert not at.warning
+    assert at.session_state["lab"] == OLD_NAMES.get(part, part)
 
 
-def test_beams_are_searched_on_demand(open_app):
-    at = open_app("sampling", lab="Beams", beam_tokens="3")
-    assert not at.get("plotly_chart")
-    at.button(key="beam_search").click().run()
-    assert not at.exception
+def test_beams_open_with_a_result(open_app):
+    at = open_app("sampling", lab="Beam search", beam_tokens="3")
     assert len(at.get("plotly_chart")) == 1
     assert at.dataframe[0].value["way"].tolist()[:2] == ["beams: the winner", "greedy"]
+    at.slider(key="beam_width").set_value(2).run()
+    assert not at.exception
+    assert kept(at, "beams_found")[0].width == 2
 
 
 def test_a_and_b_write_from_the_same_seed(open_app):
-    at = open_app("sampling", lab="A and B", settings_A="Greedy", settings_B="Greedy")
-    at.button(key="ab_write").click().run()
-    assert not at.exception
+    link = {"lab": "Compare two settings", "settings_A": "Greedy", "settings_B": "Greedy"}
+    at = open_app("sampling", **link)
+    assert at.session_state["settings_A"] == FORMERLY["Greedy"]
     first, second = kept(at, "ab_texts")
     assert first == second
-    assert first
+    assert len(first) == 30
+    assert texts(at).count("Cut after 30 tokens") == 2
+
+
+def test_sharpness_shows_two_groups_an_example_and_what_a_probability_is_worth(open_app):
+    at = open_app("sampling", lab="Sharpness")
+    assert len(at.get("plotly_chart")) == 3
+    assert "The likeliest token is right in 55" in texts(at)
+    assert "In 3 of the 13 the likeliest token is “the”" in texts(at)
 
 
 def test_in_depth_and_what_to_try(open_app):
@@ -207,8 +279,13 @@ def test_in_depth_and_what_to_try(open_app):
 
 
 def test_presence_and_frequency_count_the_answer_or_the_prompt_too(open_app):
-    at = open_app("sampling", prompt="London London London", frequency_penalty="0.8")
-    plain = bars(at, "softmax")["rows"]
+    link = {
+        "prompt": "London London London",
+        "frequency_penalty": "0.8",
+        "open_step": "count_penalties",
+    }
+    at = open_app("sampling", **link)
+    plain = bars(at, "main")["rows"]
     card = bars(at, "count_penalties")
     assert card["formula"] == "logit − 0 − 0.8 × count, for each token of the answer"
     assert "The prompt is not counted" in card["note"]
@@ -216,22 +293,20 @@ def test_presence_and_frequency_count_the_answer_or_the_prompt_too(open_app):
     at.segmented_control(key="counted").set_value("llama.cpp").run()
     assert not at.exception
     card = bars(at, "count_penalties")
-    assert card["formula"].endswith("for each token of the whole prompt")
+    assert card["formula"].endswith("for each token of the text so far")
     assert card["note"] == ""
     assert any(row["before"] != row["after"] for row in card["rows"])
-    linked = open_app(
-        "sampling", prompt="London London London", frequency_penalty="0.8", counted="llama.cpp"
-    )
+    linked = open_app("sampling", counted="llama.cpp", **link)
     assert bars(linked, "count_penalties") == card
-    assert bars(linked, "softmax")["rows"] != plain
+    assert bars(linked, "main")["rows"] != plain
 
 
 def test_a_chat_names_the_templates_tokens_on_the_penalty_card(open_app):
-    at = open_app("sampling", chat="true", repetition_penalty="1.3")
+    at = open_app("sampling", chat="true", repetition_penalty="1.3", open_step="repetition_penalty")
     note = bars(at, "repetition_penalty")["note"]
     assert "The chat template's own tokens are lowered with the rest" in note
     assert "is the end token" in note
-    at = open_app("sampling", repetition_penalty="1.3")
+    at = open_app("sampling", repetition_penalty="1.3", open_step="repetition_penalty")
     assert bars(at, "repetition_penalty")["note"] == ""
 
 
@@ -244,7 +319,7 @@ def test_a_preset_is_the_same_on_its_button_and_in_the_comparison(open_app):
     }
     for preset in PRESETS:
         at = open_app("sampling", **link)
-        at.button(key=f"preset_{preset.name.lower().replace(' ', '_')}").click().run()
+        take(at, preset.name)
         assert at.session_state["order"] == ""
         assert at.session_state["counted"] == "OpenAI, vLLM"
         assert at.session_state["logit_bias"] == ""

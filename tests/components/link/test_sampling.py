@@ -59,7 +59,7 @@ def test_a_bias_that_cannot_be_read_is_named_and_the_others_stay(part):
 
 def test_presets_set_only_what_they_name_and_are_settings():
     assert settings_of("The model's own") == SamplingSettings()
-    assert settings_of("Greedy").greedy
+    assert settings_of("Greedy (always the top)").greedy
     allowed = {limit.key: limit for limit in LIMITS}
     for preset in PRESETS:
         for key, value in preset.values.items():

@@ -72,8 +72,13 @@ def test_the_winning_path_is_drawn_apart():
     figure = tree_figure(TREE, str)
     assert "6 continuations looked at, 2 kept open" in figure.layout.title.text
     edges, winner = figure.data[0], figure.data[1]
-    assert len([x for x in edges.x if x is not None]) == 12
-    assert list(winner.y) == [0, 1, None, 1, 0, None]
+    assert len([x for x in edges.x if x is not None]) == 24
+    assert list(winner.y) == [0, 0, 1, 1, None, 1, 1, 0, 0, None]
+    # No line runs where the names stand: it turns in the middle between two columns.
+    turns = {x for x in (*edges.x, *winner.x) if x is not None and x % 1}
+    assert turns == {0.5, 1.5}
+    shown = [trace.name for trace in figure.data if trace.showlegend is not False]
+    assert shown == ["the winner", "kept open", "finished", "dropped", "ended, but too low"]
 
 
 def test_nucleus_figure_never_explodes_its_axis():

@@ -95,7 +95,7 @@ def test_every_step_has_a_card_with_a_formula():
     assert [stage.name for stage in stages[1:]] == list(CARDS)
     for stage in stages[1:]:
         assert CARDS[stage.name].formula(SamplingSettings(), stage)
-    assert window_words(0) == "the whole prompt"
+    assert window_words(0) == "the text so far"
     assert window_words(64) == "the last 64 tokens"
 
 

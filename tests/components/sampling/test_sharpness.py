@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from components.sampling.sharpness import RECORDING
+from components.sampling.sharpness import RECORDING, example
 from engine.generation.sharpness import measure
 from engine.sampling.sharpness import TEMPERATURES, Sharpness, load_facts
 
@@ -25,6 +25,25 @@ def test_the_recording_is_of_these_facts_and_says_what_the_page_claims():
     assert result.sampled_right[-1] < result.greedy_right
     australia = next(entry for entry in result.results if "Australia" in entry.prompt)
     assert (australia.greedy, australia.is_right, australia.top[0]) == (" Sydney", False, 1.0)
+
+
+def test_cold_helps_one_group_and_ruins_the_other():
+    result = recording()
+    right, wrong = result.sampled_right_where(True), result.sampled_right_where(False)
+    one = result.at(1)
+    assert (right[0], wrong[0]) == (1.0, 0.0)
+    assert (round(right[one], 2), round(wrong[one], 2)) == (0.58, 0.12)
+    together = (55 * np.array(right) + 13 * np.array(wrong)) / 68
+    np.testing.assert_allclose(together, result.sampled_right, atol=1e-6)
+    assert example(result).prompt == "The capital of Australia is"
+
+
+def test_the_bins_hold_each_fact_once_and_sure_ones_are_right_more_often():
+    bins = recording().calibration()
+    assert [(entry.right, entry.count) for entry in bins] == [(7, 15), (4, 5), (13, 17), (31, 31)]
+    assert sum(entry.count for entry in bins) == 68
+    edge = recording().calibration((0.0, 1.0))
+    assert (edge[0].right, edge[0].count) == (55, 68)
 
 
 @pytest.mark.real
