@@ -48,14 +48,13 @@ def groups_chart(result: Sharpness) -> None:
 def groups_title(result: Sharpness) -> str:
     """Say what cold does to both groups."""
     at_one = result.at(1)
-    ends = [
-        f"{percent(values[at_one])} of draws are right at T = 1, {percent(values[0])} at T = 0"
-        for values in (result.sampled_right_where(True), result.sampled_right_where(False))
-        if values
-    ]
-    if len(ends) < 2:
-        return "".join(ends)
-    return f"Likeliest token right: {ends[0]}. Likeliest token wrong: {ends[1]}"
+    right, wrong = (
+        f"{percent(values[at_one])} of draws are right at T = 1, {percent(values[0])} at 0"
+        if (values := result.sampled_right_where(group))
+        else "none here"
+        for group in (True, False)
+    )
+    return f"Likeliest token right: {right}. Wrong: {wrong}"
 
 
 def _curve(result: Sharpness, name: str, values: Sequence[float], colour: str) -> go.Scatter:
@@ -75,10 +74,10 @@ def example_chart(result: Sharpness) -> None:
     if entry is None:
         return
     place = result.at(1)
+    share = percent(entry.right_probability[place])
     title = (
-        f"“{entry.prompt}”: colder makes it surer of {visible(entry.greedy)}; the right "
-        f"{visible(entry.right)} goes from {percent(entry.right_probability[place])} at T = 1 to "
-        f"{percent(entry.right_probability[0])}"
+        f"“{entry.prompt}”: at T = 0 always {visible(entry.greedy)}; the right "
+        f"{visible(entry.right)} had {share} at T = 1"
     )
     figure = frame(title, height=400, revision="example")
     wrong, right = f"{visible(entry.greedy)} (wrong)", f"{visible(entry.right)} (right)"
@@ -90,11 +89,18 @@ def example_chart(result: Sharpness) -> None:
     chart(figure, key="fact_example", alt=title)
 
 
+EXAMPLE = "The capital of Australia is"
+
+
 def example(result: Sharpness) -> FactResult | None:
-    """Return the fact with a wrong likeliest token whose right one is the most probable at T = 1."""
+    """Return a fact with a wrong likeliest token: `EXAMPLE` if it is one, or else a close call."""
     place = result.at(1)
     wrong = [entry for entry in result.results if not entry.is_right]
-    return max(wrong, key=lambda entry: entry.right_probability[place], default=None)
+    return max(
+        wrong,
+        key=lambda entry: (entry.prompt == EXAMPLE, entry.right_probability[place]),
+        default=None,
+    )
 
 
 def calibration_chart(result: Sharpness) -> None:

@@ -153,8 +153,8 @@ STAGES: tuple[Stage, ...] = (
         title="Sampling",
         question="How is one token picked?",
         answer=(
-            "The scores are reshaped and cut by a few simple steps, and one token is drawn at "
-            "random from what is left."
+            "A few simple steps reshape and cut the scores; one token is drawn at random from what "
+            "is left."
         ),
         section="Output",
         icon=":material/casino:",
