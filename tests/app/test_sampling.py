@@ -71,9 +71,8 @@ def test_the_line_of_steps_follows_the_order_and_says_the_values(open_app):
     names = ["top_k", "typical", "top_p", "min_p", "temperature"]
     assert list(line) == ["logit_bias", "repetition_penalty", "count_penalties", *names, "softmax"]
     assert line["count_penalties"]["value"] == "0.5 / 0"
-    assert [name for name, chip in line.items() if chip["on"]] == [
-        "count_penalties", "top_k", "top_p", "temperature", "softmax",
-    ]  # fmt: skip
+    on = [name for name, chip in line.items() if chip["on"]]
+    assert on == ["count_penalties", "top_k", "top_p", "temperature", "softmax"]
 
 
 def test_the_temperature_stands_alone_with_its_bars(open_app):
