@@ -47,7 +47,7 @@ def losses(source: str, ids: tuple[int, ...]) -> TokenLosses:
 
 def settings(steps_key: str, rate_key: str) -> tuple[int, float]:
     """Draw the sliders of a lesson; return the number of steps and the learning rate."""
-    count = widgets.slider(keys.limit(steps_key), width=150)
+    count = widgets.slider(keys.limit(steps_key), width=130)
     rate = widgets.choice(
         "Learning rate",
         (1e-5, 3e-5, 1e-4, 3e-4, 1e-3),
@@ -56,7 +56,7 @@ def settings(steps_key: str, rate_key: str) -> tuple[int, float]:
         draw=st.select_slider,
         spell=lambda value: f"{value:.0e}",
         help="How far a step moves each weight at most: 3e-05 is 0.00003.",
-        width=170,
+        width=150,
     )
     return int(count), rate
 

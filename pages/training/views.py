@@ -70,7 +70,7 @@ def learn(live: Live) -> None:
     with st.container(key="main_picture"):
         place = st.empty()
     with row:
-        asked = job.button(f"Teach it this sentence, {steps} times", TEACH, primary=True)
+        asked = job.button(f"Teach it, {steps} times", TEACH, primary=True)
     if asked:
         _run_learning(live, key, watched, place)
     result, names, note = kept(LEARNED, key), names_of(live, watched), ""
@@ -100,8 +100,8 @@ def learn(live: Live) -> None:
 def _sentence() -> tuple[str, str, int, float]:
     """Draw the sentence in its two parts, and the settings."""
     start, answer = depth.SENTENCE
-    start = widgets.text("The sentence begins", start, key=keys.LEARN_START, width=230)
-    answer = widgets.text("and ends", answer, key=keys.LEARN_ANSWER, width=120)
+    start = widgets.text("The sentence begins", start, key=keys.LEARN_START, width=200)
+    answer = widgets.text("and ends", answer, key=keys.LEARN_ANSWER, width=110)
     steps, rate = session.settings(keys.LEARN_STEPS, keys.LEARN_RATE)
     return start, answer, steps, rate
 

@@ -9,7 +9,7 @@ def test_canberra_passes_sydney_by_learning(page_at):
     page = page_at("/training", params={"lesson": "One step of learning"})
     wait_for_model(page)
     page.get_by_text("Recorded.").wait_for()
-    page.get_by_role("button", name="Teach it this sentence").click()
+    page.get_by_role("button", name="Teach it, 8 times").click()
     page.get_by_text("Recorded.").wait_for(state="detached", timeout=90_000)
     page.get_by_role("button", name="Stop").wait_for(state="detached", timeout=90_000)
     page.get_by_text("passes ·Sydney at step").first.wait_for()
