@@ -96,8 +96,7 @@ STAGES: tuple[Stage, ...] = (
         title="Embedding and position",
         question="How do numbers become vectors, and what keeps order?",
         answer=(
-            "Each id picks one row of a learned table (the embedding); order comes in separately, "
-            "through the position of each token."
+            "Each id picks a row of a learned table (embedding); positions bring in the order."
         ),
         section="Prompt",
         icon=":material/grid_on:",

@@ -36,14 +36,13 @@ def pieces(live: Live, counted: Totals) -> None:
     left, right = st.columns([1, 1.25], gap="large")
     with left:
         st.markdown(f"##### {card.headline(counted)}")
-        strip = st.container(height=320 if last >= LONG else "content", border=False)
-        with st.container(border=True, key="token_card"):
-            index = pick(
-                keys.Limit(keys.TOKEN, "Token", 0, last, start, 1, whole=True), name, width=260
-            )
-            card.show_token(live.tokens, index)
-        with strip:
+        index = pick(
+            keys.Limit(keys.TOKEN, "Token", 0, last, start, 1, whole=True), name, width=260
+        )
+        with st.container(height=320 if last >= LONG else "content", border=False):
             token_strip(token_views(live.tokens), key="tokens", selected=index, on_select=_choose)
+        with st.container(border=True, key="token_card"):
+            card.show_token(live.tokens, index)
         card.show_totals(counted)
         st.caption(legend(text for token in live.tokens for text in _written(token)))
     with right:
