@@ -52,22 +52,35 @@ const buttons = data =>
     return button
   })
 
+const NARROW = 496 // pixels below which the picture stands upright
+
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component
   const root = parentElement.querySelector(".block")
   if (!root || !data) return
   const active = root.getRootNode().activeElement
-  const focused = root.contains(active) ? active.dataset.key : undefined
+  let focused = root.contains(active) ? active.dataset.key : undefined
   const canvas = document.createElement("div")
-  canvas.className = "canvas"
   canvas.style.setProperty("--stream", data.stream)
   canvas.setAttribute("role", "group")
   canvas.setAttribute("aria-label", data.label)
-  canvas.append(drawing(data), ...buttons(data))
   root.replaceChildren(canvas)
-  if (focused) canvas.querySelector(`[data-key="${focused}"]`)?.focus({ preventScroll: true })
   canvas.onclick = event => {
     const button = event.target.closest("button")
     if (button) setTriggerValue("picked", button.dataset.key)
   }
+  let form
+  const watcher = new ResizeObserver(() => {
+    const wanted = root.clientWidth < NARROW ? "tall" : "wide"
+    if (wanted === form) return
+    form = wanted
+    const drawn = { ...data[form], selected: data.selected }
+    canvas.className = `canvas ${form}`
+    canvas.style.aspectRatio = `${drawn.width} / ${drawn.height}`
+    canvas.replaceChildren(drawing(drawn), ...buttons(drawn))
+    if (focused) canvas.querySelector(`[data-key="${focused}"]`)?.focus({ preventScroll: true })
+    focused = undefined
+  })
+  watcher.observe(root)
+  return () => watcher.disconnect()
 }

@@ -17,6 +17,7 @@ from components.kit.vector_strip import strip
 from components.link import keys, widgets
 
 if TYPE_CHECKING:
+    from engine.feed_forward.block import BlockRun
     from engine.feed_forward.neurons import TokenNeurons
     from engine.network.architecture import Architecture
     from engine.tracing.norms import NormSteps
@@ -113,7 +114,7 @@ def show_attention(outputs: Array, layer: int, token: int) -> None:
     figure = signed_bars(
         [f"head {head}" for head in range(len(lengths))],
         lengths,
-        title=f"Head {best} adds the longest vector to token {token}: {lengths[best]:.1f}",
+        title=f"Head {best} adds the longest vector to token {token + 1}: {lengths[best]:.1f}",
         key="head_lengths",
     )
     chart(figure, key="head_lengths", alt=f"Length of what each head of layer {layer} adds")
@@ -162,8 +163,19 @@ def show_mlp(run: TokenNeurons, order: Array, shape: Architecture) -> None:
         else f"{activation} decides how far a neuron is open."
     )
     st.markdown(
-        f"{words} Then **down** adds up one row a neuron, each as many times as the neuron says: "
+        f"{words} Then **down** adds up one row per neuron, each as many times as the neuron says: "
         f"a vector of length **{np.linalg.norm(run.added):.2f}** for this token."
+    )
+
+
+def order_of_norms(run: BlockRun) -> str:
+    """Say where the norms stand, against the well-known drawing; "" where there are none."""
+    if run.attention_norm is None:
+        return ""
+    return (
+        "The drawing of 2017 norms after each addition (“Add & Norm”, post-norm). Here, as in "
+        "nearly all models since GPT-2, each part reads a normed copy (pre-norm), and what it adds "
+        "goes to the stream itself."
     )
 
 

@@ -6,7 +6,7 @@ branches read the same input (a parallel block).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _COMPONENT = component("feed_forward/block", '<div class="block"></div>')
 
-WIDTH, HEIGHT = 716, 235
+WIDE, TALL = (716, 235), (340, 470)
+"""Width and height of the picture, and of its upright form for a narrow screen."""
 STREAM_Y, BRANCH_Y = 185, 62
 BOX_W, BOX_H = 88, 58
 FIRST, SECOND = 90, 356
@@ -30,9 +31,31 @@ FIRST, SECOND = 90, 356
 INTO, BETWEEN, BACK = 14, 128, 246
 """From there to the norm, to the part, and to where its output is added."""
 
+TALL_STREAM, TALL_BRANCH, TALL_BOX, BOX_TALL = 48, 120, 112, 44
+"""Upright: where the stream runs down, where the boxes of a branch stand, and their size."""
+_TALL_NORMS, _TALL_STEP, _TALL_BACK = (92, 270), 74, (212, 390)
+"""Upright: the height of each branch's norm, from there to its part, and where it is added."""
+
 NORM_1, ATTENTION, NORM_2, MLP = "norm_1", "attention", "norm_2", "mlp"
 PRE, POST = "resid_pre", "resid_post"
 BOXES = (PRE, NORM_1, ATTENTION, NORM_2, MLP, POST)
+
+_WIDE_BOXES: Mapping[str, tuple[int, int, int, int]] = {
+    PRE: (6, STREAM_Y - 26, 72, 52),
+    POST: (638, STREAM_Y - 26, 72, 52),
+    NORM_1: (FIRST + INTO, BRANCH_Y - BOX_H // 2, BOX_W, BOX_H),
+    ATTENTION: (FIRST + INTO + BETWEEN, BRANCH_Y - BOX_H // 2, BOX_W, BOX_H),
+    NORM_2: (SECOND + INTO, BRANCH_Y - BOX_H // 2, BOX_W, BOX_H),
+    MLP: (SECOND + INTO + BETWEEN, BRANCH_Y - BOX_H // 2, BOX_W, BOX_H),
+}
+_TALL_BOXES: Mapping[str, tuple[int, int, int, int]] = {
+    PRE: (6, 2, 84, 44),
+    POST: (6, 424, 84, 44),
+    NORM_1: (TALL_BRANCH, _TALL_NORMS[0] - BOX_TALL // 2, TALL_BOX, BOX_TALL),
+    ATTENTION: (TALL_BRANCH, _TALL_NORMS[0] + _TALL_STEP - BOX_TALL // 2, TALL_BOX, BOX_TALL),
+    NORM_2: (TALL_BRANCH, _TALL_NORMS[1] - BOX_TALL // 2, TALL_BOX, BOX_TALL),
+    MLP: (TALL_BRANCH, _TALL_NORMS[1] + _TALL_STEP - BOX_TALL // 2, TALL_BOX, BOX_TALL),
+}
 
 
 @dataclass(frozen=True)
@@ -103,34 +126,50 @@ def block_picture(
 
 
 def picture_data(shape: Architecture, run: BlockRun, *, selected: str) -> dict[str, Any]:
-    """Return what the script in the browser draws, in plain values."""
+    """Return what the script in the browser draws, in plain values: both forms of the picture."""
     size = lengths_of(run)
-    boxes = [
-        _box(PRE, f"in\n{_short(size.pre)}", 6, STREAM_Y - 26, 72, 52, theme.STREAM),
-        _box(POST, f"out\n{_short(size.post)}", 638, STREAM_Y - 26, 72, 52, theme.STREAM),
-        _branch_box(NORM_1, shape.norm, FIRST + INTO, theme.NEUTRAL),
-        _branch_box(ATTENTION, "Attention", FIRST + INTO + BETWEEN, theme.ATTENTION),
-        _branch_box(NORM_2, shape.norm, SECOND + INTO, theme.NEUTRAL),
-        _branch_box(MLP, mlp_name(shape), SECOND + INTO + BETWEEN, theme.FEED_FORWARD),
-    ]
-    boxes = [
-        box
-        for box in boxes
-        if not (
-            (box["key"] == NORM_1 and run.attention_norm is None)
-            or (box["key"] == NORM_2 and run.mlp_norm is None)
-        )
-    ]
+    names = {
+        PRE: (f"in\n{_short(size.pre)}", theme.STREAM),
+        POST: (f"out\n{_short(size.post)}", theme.STREAM),
+        NORM_1: (shape.norm, theme.NEUTRAL),
+        ATTENTION: ("Attention", theme.ATTENTION),
+        NORM_2: (shape.norm, theme.NEUTRAL),
+        MLP: (mlp_name(shape), theme.FEED_FORWARD),
+    }
+    absent = {NORM_1} if run.attention_norm is None else set()
+    absent |= {NORM_2} if run.mlp_norm is None else set()
     return {
-        "width": WIDTH,
-        "height": HEIGHT,
-        "boxes": boxes,
-        "wires": _wires(run),
-        "pluses": [(FIRST + BACK, STREAM_Y), (SECOND + BACK, STREAM_Y)],
-        "labels": _labels(size, run),
+        "wide": _form(names, absent, WIDE, _WIDE_BOXES)
+        | {
+            "wires": _wires(run),
+            "pluses": [(FIRST + BACK, STREAM_Y), (SECOND + BACK, STREAM_Y)],
+            "labels": _labels(size, run),
+        },
+        "tall": _form(names, absent, TALL, _TALL_BOXES)
+        | {
+            "wires": _tall_wires(run),
+            "pluses": [(TALL_STREAM, _TALL_BACK[0]), (TALL_STREAM, _TALL_BACK[1])],
+            "labels": _tall_labels(size, run),
+        },
         "selected": selected,
         "stream": theme.STREAM,
-        "label": f"Block {run.layer} on token {run.position}",
+        "label": f"Layer {run.layer} on token {run.position + 1}",
+    }
+
+
+def _form(
+    names: Mapping[str, tuple[str, str]],
+    absent: set[str],
+    size: tuple[int, int],
+    places: Mapping[str, tuple[int, int, int, int]],
+) -> dict[str, Any]:
+    """Return the size and the boxes of one form of the picture."""
+    return {
+        "width": size[0],
+        "height": size[1],
+        "boxes": [
+            _box(key, names[key], *place) for key, place in places.items() if key not in absent
+        ],
     }
 
 
@@ -165,15 +204,50 @@ def _labels(size: Lengths, run: BlockRun) -> list[dict[str, Any]]:
     return labels
 
 
+def _tall_wires(run: BlockRun) -> list[dict[str, Any]]:
+    """Return the stream from top to bottom, and each branch as a loop at its right."""
+    middle = TALL_BRANCH + TALL_BOX // 2
+    wires: list[dict[str, Any]] = [
+        {"points": [(TALL_STREAM, 44), (TALL_STREAM, 426)], "stream": True}
+    ]
+    for at, back in zip(_TALL_NORMS, _TALL_BACK, strict=True):
+        part, edge = at + _TALL_STEP, BOX_TALL // 2
+        wires.append({"points": [(middle, at + edge), (middle, part - edge)]})
+        wires.append({"points": [(middle, part + edge), (middle, back), (TALL_STREAM + 15, back)]})
+    first, second = _TALL_NORMS
+    wires.append({"points": [(TALL_STREAM, first), (TALL_BRANCH, first)]})
+    if run.parallel:  # past the first branch, where both read the same input
+        around = TALL[0] - 24
+        right = TALL_BRANCH + TALL_BOX
+        wires.append(
+            {"points": [(TALL_STREAM, 62), (around, 62), (around, second), (right, second)]}
+        )
+    else:
+        wires.append({"points": [(TALL_STREAM, second), (TALL_BRANCH, second)]})
+    return wires
+
+
+def _tall_labels(size: Lengths, run: BlockRun) -> list[dict[str, Any]]:
+    """Return the lengths of the upright form, each at its arrow."""
+    middle = TALL_BRANCH + TALL_BOX // 2
+    name = "pre + attn" if run.parallel else "mid"
+    labels = [
+        _label(middle + 10, _TALL_BACK[0] + 5, f"adds {_short(size.attention)}", "start"),
+        _label(middle + 10, _TALL_BACK[1] + 5, f"adds {_short(size.mlp)}", "start"),
+        _label(TALL_STREAM + 12, _TALL_BACK[0] + 32, f"{name}: length {_short(size.mid)}", "start"),
+    ]
+    for at, length in zip(_TALL_NORMS, (size.normed_1, size.normed_2), strict=True):
+        if length is not None:
+            labels.append(_label(middle + 10, at + _TALL_STEP // 2 + 5, _short(length), "start"))
+    return labels
+
+
 def _label(x: float, y: float, text: str, anchor: str = "middle") -> dict[str, Any]:
     return {"x": x, "y": y, "text": text, "anchor": anchor}
 
 
-def _branch_box(key: str, text: str, x: int, colour: str) -> dict[str, Any]:
-    return _box(key, text, x, BRANCH_Y - BOX_H // 2, BOX_W, BOX_H, colour)
-
-
-def _box(key: str, text: str, x: int, y: int, w: int, h: int, colour: str) -> dict[str, Any]:
+def _box(key: str, name: tuple[str, str], x: int, y: int, w: int, h: int) -> dict[str, Any]:
+    text, colour = name
     says = f"{text.replace(chr(10), ', length ')}: open its numbers"
     return {"key": key, "text": text, "says": says, "x": x, "y": y, "w": w, "h": h} | {
         "colour": colour

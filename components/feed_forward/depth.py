@@ -36,11 +36,13 @@ def show(
     _block_formula(shape)
     neuron = int(run.strength.argmax())
     st.markdown(
-        f"**With your numbers** (layer {layer}, token {token}): the strongest of "
+        f"**With your numbers** (layer {layer}, token {token + 1}): the strongest of "
         f"{shape.ff_width:,} neurons is {neuron}: {_neuron_sum(shape, run, neuron)}. It adds "
         f"its own row, {abs(run.neurons[neuron]):.2f} times as long: a vector of length "
         f"{run.strength[neuron]:.2f}. All neurons together add one of length "
-        f"{np.linalg.norm(run.added):.2f} to a vector of length {norms.stream[layer, token]:,.1f}."
+        f"{np.linalg.norm(run.added):.2f} to a vector of length {norms.stream[layer, token]:,.1f}. "
+        "On “Neurons” a bar is that length, the activation times the length of the neuron's row, "
+        "and half of the work means half of the sum of its squares."
     )
     matrices = 3 if shape.gated else 2
     st.markdown(
@@ -52,16 +54,17 @@ def show(
 {shape.parameters / 1e6:,.0f} million.
 
 **The residual stream** is the one vector of a token that every part reads and adds to. Nothing is
-ever overwritten: the vector after the last block is the embedding plus {2 * shape.layers}
-additions. Parts that read it see it through a norm, which brings every vector to a common length;
-so what counts is the direction, and an addition matters in proportion to what is there already.
+erased except by adding its opposite: the vector after the last layer is the embedding plus
+{2 * shape.layers} additions. Parts that read it see it through a norm, which brings every vector to
+a common length; so what counts is the direction, and an addition matters in proportion to what is
+there already.
 
-**Large models** have D = 4,096 to 16,384, F three to four times that, and 32 to 120 layers. Many
-have a mixture of experts: dozens of feed-forward networks in a layer, of which each token goes
-through a few.
+**Large models** have D = 4,096 to 16,384, F about three to five times that, and 30 to 126 layers.
+Many have a mixture of experts: 8 to several hundred feed-forward networks in a layer, of which each
+token goes through a few.
 
 **What this does not show.** A neuron's row read through the LM head says which way it pushes if
-nothing came after it; later blocks and the norm do come. The logit lens asks early layers a
+nothing came after it; later layers and the norm do come. The logit lens asks early layers a
 question that they were not trained to answer. And a neuron that fires on a word need not mean that
 word.
 """
@@ -107,10 +110,10 @@ def tasks(run: TokenNeurons, norms: ResidualNorms, layer: int, token: int) -> li
     attention, mlp = norms.attn_out[layer, token], norms.mlp_out[layer, token]
     return [
         Task(
-            "Find the layer and token where one block makes the vector **at least five times as "
+            "Find the token that one layer **at least five times as "
             "long** (not in the first two layers).",
             layer > 1 and stream >= 5 * before,
-            f"Layer {layer}, token {token}: from {before:,.1f} to {stream:,.1f}.",
+            f"Layer {layer}, token {token + 1}: from {before:,.1f} to {stream:,.1f}.",
         ),
         Task(
             "Find a layer in which **attention adds more** than the feed-forward network at the "
@@ -122,6 +125,6 @@ def tasks(run: TokenNeurons, norms: ResidualNorms, layer: int, token: int) -> li
             "Find a layer and token where **one neuron alone** makes up a twentieth of all that "
             "the neurons add, by length.",
             top >= 0.05,
-            f"Layer {layer}, token {token}: the strongest neuron has {percent(top)}.",
+            f"Layer {layer}, token {token + 1}: the strongest neuron has {percent(top)}.",
         ),
     ]

@@ -9,23 +9,24 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from components.kit import theme
 from components.kit.arrays import Array
 from components.kit.bars import bars
 from components.kit.clicks import chosen_index
 from components.kit.layout import THIRD
-from components.kit.numbers import percent
 from components.kit.show import chart
 from components.kit.signed_bars import signed_bars
-from components.kit.text import markdown, visible
+from components.kit.text import markdown, quoted, visible
 from components.link import keys, widgets
 
 if TYPE_CHECKING:
     from engine.feed_forward.neurons import NeuronTokens, ResidualNorms, TokenNeurons
 
-BLOCK, NEURONS, STREAM = "One block", "Neurons", "Residual stream"
-ANSWER, AWAY = "When the answer appears", "Take a part away"
-VIEWS = (BLOCK, NEURONS, STREAM, ANSWER, AWAY)
+ANSWER, BLOCK, NEURONS = "When the answer appears", "One block", "Neurons"
+STREAM, AWAY = "Residual stream", "Take a part away"
+VIEWS = (ANSWER, BLOCK, NEURONS, STREAM, AWAY)
 SHOWN_NEURONS = 16
+BytesOf = Callable[[int], bytes]
 
 
 def views() -> str:
@@ -39,21 +40,24 @@ def block_title(norms: ResidualNorms, token: int, pieces: Sequence[bytes], layer
     """Say what the chosen block does to the chosen token, as Markdown."""
     before, after = norms.stream[layer, token], norms.stream[layer + 1, token]
     attention, mlp = norms.attn_out[layer, token], norms.mlp_out[layer, token]
-    more = "feed-forward network" if mlp > attention else "attention"
+    longer = "the feed-forward network's" if mlp > attention else "attention's"
     return (
-        f"Block {layer} on {markdown(visible(pieces[token], limit=14))}: from length "
-        f"{before:,.1f} to {after:,.1f}, most of it by the {more}"
+        f"Layer {layer} takes {markdown(quoted(pieces[token]))} from length {before:,.1f} to "
+        f"{after:,.1f}; the longer of its two additions is {longer}"
     )
 
 
-def show_neurons(run: TokenNeurons, strongest: Sequence[int], piece: bytes, *, gated: bool) -> int:
+def show_neurons(
+    run: TokenNeurons, strongest: Sequence[int], half: int, piece: bytes, words: Sequence[str]
+) -> int:
     """Draw the strongest neurons and return the chosen one.
 
     Args:
         run: the layer at work on the token.
         strongest: the neurons with the strongest contributions, first first.
+        half: how many of the strongest do half of the work.
         piece: the token's bytes.
-        gated: whether the network multiplies two readings (SwiGLU).
+        words: what each of `strongest` pushes most, plain.
     """
     order = [int(neuron) for neuron in strongest]
     chosen = widgets.number(keys.NEURON, "Neuron", len(run.neurons) - 1)
@@ -67,31 +71,46 @@ def show_neurons(run: TokenNeurons, strongest: Sequence[int], piece: bytes, *, g
             st.session_state[keys.NEURON] = order[number]
 
     chart(
-        neuron_figure(run, order, piece, selected=neuron, key="neurons"),
+        neuron_figure(run, order, half, piece, words, selected=neuron, key="neurons"),
         key="neurons",
         alt="The neurons that add most to the residual stream for this token",
         on_select=choose,
     )
-    active = int((np.abs(run.neurons) > 0.1 * np.abs(run.neurons).max()).sum())
     st.caption(
-        f"{len(run.neurons):,} neurons; {active:,} reach a tenth of the largest. A bar's length is "
-        "how long the vector is that the neuron adds: its activation times the length of its row."
-        + (" A neuron is the activated gate times up." if gated else "")
+        "A long bar: this neuron changes the token's numbers a lot. Beside it stand the words that "
+        "it pushes up most here; press a bar to see more. In early and middle layers these are "
+        "often no words that mean anything: what the neuron adds is read by later layers first."
     )
     return neuron
 
 
 def neuron_figure(
-    run: TokenNeurons, order: Sequence[int], piece: bytes, *, selected: int, key: str
+    run: TokenNeurons,
+    order: Sequence[int],
+    half: int,
+    piece: bytes,
+    words: Sequence[str],
+    *,
+    selected: int,
+    key: str,
 ) -> go.Figure:
-    """Draw what the strongest neurons add: length, with the sign of the activation."""
+    """Draw what the strongest neurons add: length, with the sign of the activation.
+
+    Args:
+        run: the layer at work on the token.
+        order: the neurons to draw.
+        half: how many of the strongest hold half of all squared lengths.
+        piece: the token's bytes.
+        words: what each neuron pushes most, plain.
+        selected: the chosen neuron, framed.
+        key: the chart's key.
+    """
     values = np.sign(run.neurons[list(order)]) * run.strength[list(order)]
-    share = float((run.strength[list(order)] ** 2).sum() / max((run.strength**2).sum(), 1e-12))
     return signed_bars(
-        [f"neuron {neuron}" for neuron in order],
+        [f"{word}  {neuron}" for word, neuron in zip(words, order, strict=True)],
         values,
-        title=f"Layer {run.layer} on {visible(piece, limit=14)}: {len(order)} of "
-        f"{len(run.neurons):,} neurons hold {percent(share)} of the squared length",
+        title=f"Of {len(run.neurons):,} neurons of layer {run.layer}, {half} do half of the work "
+        f"for {quoted(piece)}",
         key=key,
         selected=list(order).index(selected) if selected in order else None,
         hover=run.neurons[list(order)],
@@ -99,11 +118,17 @@ def neuron_figure(
     )
 
 
+def pushed_words(run: TokenNeurons, neuron: int, pushed: NeuronTokens, bytes_of: BytesOf) -> str:
+    """Return the two words that a neuron pushes up most here, plain."""
+    ids = pushed.up_ids if run.neurons[neuron] >= 0 else pushed.down_ids
+    return " ".join(visible(bytes_of(int(i)), limit=9) for i in ids[:2])
+
+
 def show_neuron(
     run: TokenNeurons,
     neuron: int,
     pushed: NeuronTokens,
-    bytes_of: Callable[[int], bytes],
+    bytes_of: BytesOf,
     *,
     activation: str,
 ) -> None:
@@ -124,17 +149,20 @@ def show_neuron(
     ):
         known = [int(i) for i in ids]
         sizes = np.abs(scores)
+        figure = bars(
+            known,
+            [bytes_of(i) for i in known],
+            [float(size) for size in sizes],
+            title=f"Here it pushes {name}",
+            key=f"pushed_{name}",
+            percent=False,
+            height=200,
+            value_name="row times the token's row of the LM head:",
+        )
+        colour = theme.POSITIVE if name == "up" else theme.NEGATIVE
+        figure.data[0].marker.color = [colour] * len(known)
         chart(
-            bars(
-                known,
-                [bytes_of(i) for i in known],
-                [float(size) for size in sizes],
-                title=f"Here it pushes {name}",
-                key=f"pushed_{name}",
-                percent=False,
-                height=200,
-                value_name="row times the token's row of the LM head:",
-            ),
+            figure,
             key=f"pushed_{name}",
             alt=f"Tokens that neuron {neuron} pushes {name}",
             room=THIRD,
@@ -152,6 +180,6 @@ def show_firing(values: Array, pieces: Sequence[bytes], neuron: int, layer: int)
     """
     order = np.argsort(-np.abs(values), kind="stable")[:4]
     listed = ", ".join(
-        f"{markdown(visible(pieces[i], limit=14))} ({i}): {values[i]:.2f}" for i in order
+        f"{markdown(visible(pieces[i], limit=14))} (token {i + 1}): {values[i]:.2f}" for i in order
     )
     st.markdown(f"**Where neuron {neuron} of layer {layer} fires in this prompt:** {listed}")

@@ -1,4 +1,4 @@
-"""When does the answer appear? The logit lens, one token's path, and what raised its score."""
+"""When does the answer appear? One token's path, the logit lens, and what raised its score."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from components.kit import theme
 from components.kit.arrays import Array
 from components.kit.figure import frame, packed, share_format, token_labels
 from components.kit.heatmap import heatmap, selected_cell
-from components.kit.layout import side_by_side
+from components.kit.layout import FULL
 from components.kit.lines import lines
 from components.kit.show import chart
-from components.kit.text import markdown, visible
-from components.kit.text import plotly as escape
+from components.kit.text import markdown, quoted, visible
 from components.link import keys, widgets
 
 if TYPE_CHECKING:
@@ -36,19 +35,8 @@ def window(tokens: int, chosen: int) -> tuple[int, ...]:
     return tuple(range(max(0, end - COLUMNS), end))
 
 
-def lens_title(grid: LensGrid, column: int, bytes_of: BytesOf) -> str:
-    """Say from which layer on the lens names the final token."""
-    ids = grid.ids[:, column]
-    final = int(ids[-1])
-    since = settled(ids)
-    name = visible(bytes_of(final), limit=14)
-    if since == len(ids) - 1:
-        return f"{name} comes out on top only after the last block"
-    return f"{name} is on top from block {since} of {len(ids) - 1} on"
-
-
 def settled(ids: Array) -> int:
-    """Return after how many blocks the top token stays what it is at the end."""
+    """Return after how many layers the top token stays what it is at the end."""
     differ = np.flatnonzero(ids != ids[-1])
     return int(differ[-1]) + 1 if len(differ) else 0
 
@@ -59,46 +47,49 @@ def lens_figure(
     bytes_of: BytesOf,
     *,
     selected: tuple[int, int],
-    title: str,
     key: str,
 ) -> go.Figure:
-    """Draw the likeliest token after every block, its probability as colour.
+    """Draw the likeliest token after every layer; the colour is each column's own answer's.
 
     Args:
         grid: the readings.
         pieces: the prompt's tokens.
         bytes_of: gives a token's bytes.
-        selected: the chosen (blocks passed, column).
-        title: what is seen.
+        selected: the chosen (layers passed, column).
         key: the chart's key.
     """
     labels = [
-        f"{label} <span style='font-size:10px;opacity:0.6'>{position}</span>"
+        f"{label} <span style='font-size:10px;opacity:0.6'>{position + 1}</span>"
         for position, label in zip(
             grid.positions, token_labels([pieces[i] for i in grid.positions], 8), strict=True
         )
     ]
     rows = len(grid.ids)
     figure = heatmap(
-        grid.probabilities,
+        # The root lets the small probabilities of middle layers show; at the strongest colour the
+        # words are still read.
+        np.sqrt(grid.answer_probabilities),
         [str(row) for row in range(rows)],
         labels,
-        title=title,
+        title="Every token has an answer of its own: the bluer, the more probable it is there",
         key=key,
         low=0.0,
-        high=1.0,
-        row_name="after block",
-        col_name="token",
-        value_name="probability",
+        high=1.5,
+        row_name="layers passed:",
+        col_name="after",
+        value_name="its answer has",
         selected=selected,
-        height=110 + 21 * rows,
+        height=130 + 24 * rows,
+        texts=[[visible(bytes_of(int(i)), limit=9) for i in row] for row in grid.ids],
     )
-    words = [[escape(visible(bytes_of(int(i)), limit=9)) for i in row] for row in grid.ids]
-    figure.data[0].update(
-        text=words, texttemplate="%{text}", textfont={"size": 12, "color": theme.TEXT}
-    )
-    figure.data[0].colorbar.update(tickformat=share_format())
-    figure.update_yaxes(title="blocks passed")
+    figure.data[0].update(showscale=False)
+    cells = figure.data[1]
+    if cells.customdata is not None:
+        cells.update(
+            customdata=packed(grid.answer_probabilities.ravel()),
+            hovertemplate=cells.hovertemplate.replace(":.3f", f":{share_format(2)}"),
+        )
+    figure.update_yaxes(title="layers passed")
     figure.update_xaxes(tickangle=0)
     return figure
 
@@ -134,58 +125,61 @@ def answer_selector(ids: Sequence[int], bytes_of: BytesOf, encode: Callable[[str
     return int(found[0].id) if found else int(token)
 
 
-def show_token(path: TokenPath, found: Attribution, piece: bytes, *, layer: int) -> None:
-    """Draw a token's path through the layers and what raised its score.
+def show_attribution(found: Attribution, piece: bytes, *, layer: int) -> None:
+    """Draw what raised a token's score, and write it as a sum.
 
     Args:
-        path: the token's readings.
         found: its score as a sum.
         piece: its bytes.
         layer: the chosen layer, marked.
     """
-    name = visible(piece, limit=14)
-    left, right = side_by_side(1, 1)
-    with left:
-        chart(
-            path_figure(path, name, layer=layer, key="path"),
-            key="path",
-            alt=f"Rank and probability of {name} after every block",
-        )
-    with right:
-        chart(
-            attribution_figure(found, name, layer=layer, key="attribution"),
-            key="attribution",
-            alt=f"What each layer adds to the score of {name}",
-        )
+    name = quoted(piece)
+    chart(
+        attribution_figure(found, name, layer=layer, key="attribution"),
+        key="attribution",
+        alt=f"What each layer adds to the score of {name}",
+        room=FULL,
+    )
     st.caption(sum_words(found, markdown(name)))
 
 
+def path_title(path: TokenPath, name: str) -> str:
+    """Say how a token comes to the top, or does not.
+
+    Args:
+        path: its readings.
+        name: the token, in quotation marks.
+    """
+    ranks = np.asarray(path.ranks)
+    last, start, end = len(ranks) - 1, int(ranks[0]), int(ranks[-1])
+    if end != 1:
+        return f"{name} goes from rank {start:,} to {end:,}: something else leads in the end"
+    since = settled(ranks)
+    if start == 1:
+        return f"{name} begins at rank 1 and leads in the end"
+    when = "only in the last layer" if since == last else f"from layer {since} of {last} on"
+    return f"{name} climbs from rank {start:,} to 1, {when}"
+
+
 def path_figure(path: TokenPath, name: str, *, layer: int, key: str) -> go.Figure:
-    """Draw a token's probability and rank after every block.
+    """Draw a token's probability and rank after every layer.
 
     Args:
         path: the token's readings.
-        name: the token, visible.
+        name: the token, in quotation marks.
         layer: the chosen layer, marked.
         key: the chart's key.
     """
-    first = np.flatnonzero(path.ranks == 1)
-    start = f"{name} starts at rank {int(path.ranks[0]):,}"
-    title = (
-        f"{start} and is first after block {int(first[0])}"
-        if len(first)
-        else f"{start} and ends at rank {int(path.ranks[-1]):,}"
-    )
     figure = lines(
         {"rank": path.ranks.astype(np.float32)},
-        title=title,
+        title=path_title(path, name),
         key=key,
-        x_title="blocks passed",
+        x_title="layers passed",
         y_title="rank (1 is on top)",
         log=True,
         selected=layer,
         number_format=",.0f",
-        height=300,
+        height=290,
     )
     figure.update_yaxes(autorange="reversed")
     _add_probability(figure, path)
@@ -207,8 +201,10 @@ def _add_probability(figure: go.Figure, path: TokenPath) -> None:
             hovertemplate=f"probability %{{y:{share_format(2)}}}<extra></extra>",
         )
     )
+    # Each axis has the colour of its line, so no legend takes room.
+    figure.update_yaxes(title_font_color=theme.CATEGORICAL[0])
     figure.update_layout(
-        showlegend=True,
+        margin={"t": 44},
         yaxis2={
             "overlaying": "y",
             "side": "right",
@@ -216,7 +212,7 @@ def _add_probability(figure: go.Figure, path: TokenPath) -> None:
             "tickvals": [0, 0.25, 0.5, 0.75, 1],
             "tickformat": share_format(),
             "showgrid": False,
-            "title": "probability",
+            "title": {"text": "probability (dashed)", "font": {"color": colour}},
         },
     )
 

@@ -43,6 +43,14 @@ def pick(
     return number
 
 
+def follow(entry: keys.Limit) -> int:
+    """Return the number that is chosen, and keep it in the link, where no box is drawn for it."""
+    value = _current(entry)
+    st.session_state[entry.key] = value
+    _remember(entry, value)
+    return value
+
+
 def chosen(key: str) -> int | None:
     """Return the number that a person or a link chose for `key`; None if nobody did yet."""
     value = st.session_state.get(key)

@@ -120,10 +120,10 @@ STAGES: tuple[Stage, ...] = (
     Stage(
         key="feed_forward",
         title="Feed-forward and residual stream",
-        question="What does a block add, and when does the answer appear?",
+        question="What does a layer add, and when does the answer appear?",
         answer=(
-            "Every block adds a little to each token's vector (the residual stream); the answer "
-            "takes shape over the layers."
+            "Every layer adds a little to each token's vector (the residual stream); the answer "
+            "often comes out on top only near the end."
         ),
         section="Model",
         icon=":material/layers:",

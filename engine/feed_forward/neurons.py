@@ -8,6 +8,7 @@ row of the last matrix, to the residual stream, in proportion to its activation.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -130,13 +131,39 @@ def neuron_tokens(model: LanguageModel, layer: int, neuron: int, n: int = 10) ->
     Raises:
         EngineError: There is no such layer or neuron.
     """
+    return neurons_tokens(model, layer, [neuron], n)[0]
+
+
+def neurons_tokens(
+    model: LanguageModel, layer: int, neurons: Sequence[int], n: int = 10
+) -> tuple[NeuronTokens, ...]:
+    """Read the rows of several neurons of a layer at once, as `neuron_tokens` reads one.
+
+    Args:
+        model: The model.
+        layer: The layer.
+        neurons: The neurons.
+        n: How many tokens in each direction.
+
+    Raises:
+        EngineError: There is no such layer or neuron.
+    """
     layer = check_index("layer", layer, model.architecture.layers)
-    neuron = check_index("neuron", neuron, model.architecture.ff_width)
-    row = output_rows(model.sites.layers[layer].neurons)[neuron].contiguous()
+    asked = [check_index("neuron", i, model.architecture.ff_width) for i in neurons]
+    rows_ND = output_rows(model.sites.layers[layer].neurons)[asked].contiguous()
     with torch.inference_mode():
-        scores = to_array(model.network.get_output_embeddings().weight @ row)
-    up, down = largest(scores, n), largest(-scores, n)
-    return NeuronTokens(up, frozen(scores[up]), down, frozen(scores[down]))
+        scores_NV = to_array(rows_ND @ model.network.get_output_embeddings().weight.T)
+    found = []
+    for scores in scores_NV:
+        up, down = largest(scores, n), largest(-scores, n)
+        found.append(NeuronTokens(up, frozen(scores[up]), down, frozen(scores[down])))
+    return tuple(found)
+
+
+def half_of_the_work(neurons: TokenNeurons) -> int:
+    """Return how many of the strongest neurons hold half of all squared lengths."""
+    squares = np.sort(neurons.strength.astype(np.float64) ** 2)[::-1]
+    return int((np.cumsum(squares) < 0.5 * squares.sum()).sum()) + 1
 
 
 def layer_cosines(trace: Trace, position: int) -> Array:

@@ -10,16 +10,19 @@ import streamlit as st
 from components.feed_forward import block, block_picture, depth, residual_stream
 from components.feed_forward import neurons as feed_forward_view
 from components.interpret import lens as answer_view
+from components.interpret.lens_strip import lens_strip
 from components.kit.layout import FULL, side_by_side
 from components.kit.show import chart
 from components.kit.tasks import Task
-from components.link import check, keys
+from components.kit.text import quoted
+from components.link import keys
 from engine.attention.head_steps import head_outputs
 from engine.basics.distribution import top
 from engine.feed_forward import neurons as feed_forward
 from engine.feed_forward.block import block_run
 from engine.interpret import lens
 from engine.interpret.attribution import attribution
+from engine.model.weights import DEFAULT
 from pages.frame import frame, results
 from pages.interpret import knockout
 
@@ -27,37 +30,49 @@ live = frame.live_prompt()
 trace = live.trace()
 pieces = [token.data for token in live.tokens]
 shape, tokenizer = live.model.architecture, live.model.tokenizer
-away = check.text(keys.FEED_FORWARD_PART) == feed_forward_view.AWAY
-frame.selection(live, layer=True, head=away, token=True, start=(shape.layers // 2, 0))
-layer, token = st.session_state[keys.LAYER], st.session_state[keys.TOKEN]
 norms = results.residual_norms(live.model.source, live.ids)
+
+
+def select(*, head: bool = False, boxes: bool = True) -> tuple[int, int]:
+    """Draw the choice of layer and token, and of a head if it is wanted; return the first two."""
+    start = results.telling_head(live.model.source, live.ids)
+    frame.selection(live, layer=True, head=head, token=True, start=start, boxes=boxes)
+    return st.session_state[keys.LAYER], st.session_state[keys.TOKEN]
 
 
 def visual() -> None:
     """Draw the view that is open."""
-    draw: dict[str, Callable[[], None]] = {
+    with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
+        view = feed_forward_view.views()
+        # Where the answer appears, the chips of the picture choose the layer.
+        layer, token = select(
+            head=view == feed_forward_view.AWAY, boxes=view != feed_forward_view.ANSWER
+        )
+    draw: dict[str, Callable[[int, int], None]] = {
+        feed_forward_view.ANSWER: answer,
         feed_forward_view.BLOCK: one_block,
         feed_forward_view.NEURONS: neurons,
         feed_forward_view.STREAM: stream,
-        feed_forward_view.ANSWER: answer,
-        feed_forward_view.AWAY: lambda: knockout.show(
+        feed_forward_view.AWAY: lambda *_: knockout.show(
             live, results.head_scores(live.model.source, live.ids)
         ),
     }
-    draw[feed_forward_view.views()]()
+    draw[view](layer, token)
 
 
-def one_block() -> None:
+def one_block(layer: int, token: int) -> None:
     """Draw the chosen block on the chosen token, and the numbers of the box that is open."""
     run = block_run(trace, layer, token)
     box = block.opened(block_picture.BOXES, block_picture.MLP)
-    st.markdown(f"#### {feed_forward_view.block_title(norms, token, pieces, layer)}")
-    block_picture.block_picture(
-        shape, run, selected=box, key="block_picture", on_select=block.open_box
-    )
+    with st.container(key="picture"):
+        st.markdown(f"##### {feed_forward_view.block_title(norms, token, pieces, layer)}")
+        block_picture.block_picture(
+            shape, run, selected=box, key="block_picture", on_select=block.open_box
+        )
+    st.caption(block.order_of_norms(run))
     if box in {block_picture.PRE, block_picture.POST}:
         vector = run.resid_pre if box == block_picture.PRE else run.resid_post
-        block.show_vector(vector, f"{box} of token {token}", key="vector")
+        block.show_vector(vector, f"{box} of token {token + 1}", key="vector")
     elif box == block_picture.ATTENTION:
         block.show_attention(head_outputs(trace, layer, token), layer, token)
     elif box == block_picture.MLP:
@@ -69,30 +84,37 @@ def one_block() -> None:
         block.show_norm(run.mlp_norm, f"{shape.norm} before the feed-forward network")
 
 
-def neurons() -> None:
+def neurons(layer: int, token: int) -> None:
     """Draw the chosen token's strongest neurons in this layer."""
     run = feed_forward.token_neurons(trace, layer, token)
     strongest = feed_forward.strongest(run, feed_forward_view.SHOWN_NEURONS).tolist()
-    left, right = side_by_side(2, 1)
+    bytes_of, half = tokenizer.bytes_of, feed_forward.half_of_the_work(run)
+    rows = feed_forward.neurons_tokens(live.model, layer, strongest, n=2)
+    words = [
+        feed_forward_view.pushed_words(run, neuron, row, bytes_of)
+        for neuron, row in zip(strongest, rows, strict=True)
+    ]
+    with st.container(key="picture"):
+        left, right = side_by_side(2, 1)
     with left:
-        neuron = feed_forward_view.show_neurons(run, strongest, pieces[token], gated=shape.gated)
+        neuron = feed_forward_view.show_neurons(run, strongest, half, pieces[token], words)
     with right:
         pushed = feed_forward.neuron_tokens(live.model, layer, neuron, n=6)
-        feed_forward_view.show_neuron(
-            run, neuron, pushed, tokenizer.bytes_of, activation=shape.activation
-        )
+        feed_forward_view.show_neuron(run, neuron, pushed, bytes_of, activation=shape.activation)
         feed_forward_view.show_firing(trace.neurons(layer)[:, neuron], pieces, neuron, layer)
 
 
-def stream() -> None:
+def stream(layer: int, token: int) -> None:
     """Draw how long the vectors are, layer by layer, and how they turn."""
     choose = partial(residual_stream.choose_layer, layers=shape.layers)
-    left, right = side_by_side(2, 1)
+    with st.container(key="picture"):
+        left, right = side_by_side(2, 1)
     figure = residual_stream.norm_figure(norms, token, pieces, layer, key="norms")
     with left:
         chart(figure, key="norms", alt="Length of the residual stream by layer", on_select=choose)
     with right:
-        residual_stream.norm_words(norms, trace.mlp_out, token, pieces, layer)
+        default = live.model.source == DEFAULT
+        residual_stream.norm_words(norms, trace.mlp_out, token, pieces, layer, default=default)
     left, right = side_by_side(1, 1)
     figure = residual_stream.added_figure(norms, token, layer, key="added")
     with left:
@@ -103,41 +125,46 @@ def stream() -> None:
         chart(figure, key="cosines", alt="Cosines between the layers of this token")
 
 
-def answer() -> None:
-    """Draw the logit lens, the path of one token, and what raised its score."""
-    best = top(trace.logits_at(token), 10).ids
+def answer(layer: int, token: int) -> None:
+    """Draw the answer's rank and the readings of the chosen token, then those of all tokens."""
+    bytes_of = tokenizer.bytes_of
     places = answer_view.window(len(live.ids), token)
-    with st.spinner("Reading every layer …"):
+    column = places.index(token)
+    picture = st.container(key="picture")
+    best = [int(i) for i in top(trace.logits_at(token), 10).ids]
+    followed = answer_view.answer_selector(best, bytes_of, tokenizer.encode)
+    with picture, st.spinner("Reading every layer …"):
         grid = results.lens_grid(live.model.source, live.ids, places)
-    figure = answer_view.lens_figure(
-        grid,
-        pieces,
-        tokenizer.bytes_of,
-        selected=(layer, places.index(token)),
-        title=answer_view.lens_title(grid, places.index(token), tokenizer.bytes_of),
-        key="lens",
-    )
-    choose, alt = partial(answer_view.choose_reading, grid=grid), "The top token after every block"
+        path = lens.token_path(trace, followed, token)
+        figure = answer_view.path_figure(path, quoted(bytes_of(followed)), layer=layer, key="path")
+        alt = "Rank and probability of the answer after every layer"
+        chart(figure, key="path", alt=alt, room=FULL)
+        lens_strip(
+            grid,
+            column,
+            path,
+            bytes_of,
+            selected=layer,
+            key="readings",
+            on_select=partial(residual_stream.go_to_layer, layers=shape.layers),
+        )
+    figure = answer_view.lens_figure(grid, pieces, bytes_of, selected=(layer, column), key="lens")
+    choose, alt = partial(answer_view.choose_reading, grid=grid), "The top token after every layer"
     chart(figure, key="lens", alt=alt, on_select=choose, room=FULL)
-    chosen = answer_view.answer_selector(
-        [int(i) for i in best], tokenizer.bytes_of, tokenizer.encode
-    )
-    answer_view.show_token(
-        lens.token_path(trace, chosen, token),
-        attribution(trace, chosen, token),
-        tokenizer.bytes_of(chosen),
-        layer=layer,
-    )
+    found = attribution(trace, followed, token)
+    answer_view.show_attribution(found, bytes_of(followed), layer=layer)
 
 
 def in_depth() -> None:
     """Show the formulas with this prompt's numbers."""
+    layer, token = select()
     run = feed_forward.token_neurons(trace, layer, token)
     depth.show(shape, run, norms, place=(layer, token))
 
 
 def tasks() -> list[Task]:
     """Return what to try."""
+    layer, token = select()
     run = feed_forward.token_neurons(trace, layer, token)
     found = depth.tasks(run, norms, layer, token)
     away = knockout.task(live, part="m", bits=10.0, text=depth.AWAY_TASK)

@@ -14,7 +14,7 @@ from components.kit.tasks import Task
 from components.kit.text import markdown, visible
 from components.link import check, keys, widgets
 from components.link.sampling import read_settings
-from components.link.selection import pick
+from components.link.selection import follow, pick
 from components.shell.glossary import glossary
 from components.shell.pipeline_strip import StageChip, pipeline_strip
 from components.shell.question import question
@@ -242,6 +242,7 @@ def selection(
     head: bool = False,
     token: bool = False,
     start: tuple[int, int] = (0, 0),
+    boxes: bool = True,
 ) -> None:
     """Draw the choices of layer, head and token side by side; their values are in the link.
 
@@ -254,6 +255,7 @@ def selection(
         head: whether there is a head to choose.
         token: whether there is a token to choose.
         start: the layer and the head until somebody chooses.
+        boxes: whether layer and head have boxes; without, something else on the page chooses them.
     """
     architecture = live.model.architecture
     last = len(live.tokens) - 1
@@ -264,12 +266,20 @@ def selection(
     with st.container(horizontal=True, key="selection", width="content", gap="xsmall"):
         if layer:
             entry = _whole(keys.LAYER, "Layer", architecture.layers - 1, start[0])
-            pick(entry, lambda index: f"layer {index}", width=102)
+            _numbered(entry, boxes, width=102)
         if head:
             entry = _whole(keys.HEAD, "Head", architecture.heads - 1, start[1])
-            pick(entry, lambda index: f"head {index}", width=98)
+            _numbered(entry, boxes, width=98)
         if token:
             pick(_whole(keys.TOKEN, "Token", last, last), spell_token, width=142)
+
+
+def _numbered(entry: keys.Limit, box: bool, width: int) -> None:
+    """Draw the box of a layer or a head, or keep what is chosen without one."""
+    if box:
+        pick(entry, lambda index: f"{entry.label.lower()} {index}", width=width)
+    else:
+        follow(entry)
 
 
 def _whole(key: str, label: str, high: int, start: int) -> keys.Limit:

@@ -8,10 +8,10 @@ import pytest
 
 PROMPT = "The capital of France is"
 VIEWS = (
+    "When the answer appears",
     "One block",
     "Neurons",
     "Residual stream",
-    "When the answer appears",
     "Take a part away",
 )
 
@@ -39,25 +39,25 @@ def test_every_view_runs_on_one_token(open_app, block):
     assert at.segmented_control(key="block").value == block
     taken = block == "Take a part away"
     assert ("sweep" in {button.key for button in at.button}) == taken
-    assert bool(at.get("plotly_chart")) != taken
+    assert at.get("plotly_chart")
 
 
 def test_every_box_of_the_block_opens_to_its_numbers(page):
-    at = page(layer="1", token="2")
+    at = page(layer="1", token="2", block="One block")
     for box in ("resid_pre", "norm_1", "attention", "norm_2", "mlp", "resid_post"):
         at.session_state["block_box"] = box
         at.run()
         assert not at.exception, box
         assert at.get("plotly_chart"), box
-    assert "Block 1 on" in words(at)
+    assert "Layer 1 takes “·of” from length" in words(at)
 
 
 def test_a_neuron_is_spelled_out(page):
     at = page(block="Neurons", layer="2", token="3")
     assert "times up" in words(at)
     figure = spec(at, "neurons")
-    assert figure["layout"]["yaxis"]["ticktext"][0].startswith("neuron ")
-    assert "hold" in figure["layout"]["title"]["text"]
+    assert figure["layout"]["yaxis"]["ticktext"][0].split()[-1].isdigit()
+    assert "do half of the work" in figure["layout"]["title"]["text"].replace("<br>", " ")
 
 
 def test_the_stream_has_a_point_before_the_first_and_after_the_last_block(page):
@@ -65,6 +65,13 @@ def test_the_stream_has_a_point_before_the_first_and_after_the_last_block(page):
     figure = spec(at, "norms")
     assert figure["layout"]["yaxis"]["type"] == "log"
     assert figure["data"][0]["x"] == [0, 1, 2, 3]
+
+
+def test_the_page_opens_on_when_the_answer_appears(page):
+    at = page()
+    assert at.segmented_control(key="block").value == "When the answer appears"
+    title = spec(at, "path")["layout"]["title"]["text"].replace("<br>", " ")
+    assert " rank " in title
 
 
 def test_the_lens_ends_in_the_models_own_answer(page):

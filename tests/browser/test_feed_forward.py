@@ -9,7 +9,8 @@ PROMPT = "The capital of France is"
 
 
 def test_every_box_of_the_block_opens_and_the_jump_is_seen(page_at):
-    page = page_at("/feed-forward", params={"prompt": PROMPT, "layer": "11", "token": "0"})
+    params = {"prompt": PROMPT, "layer": "11", "token": "0", "block": "One block"}
+    page = page_at("/feed-forward", params=params)
     main = page.get_by_test_id("stMain")
     assert "to 22,712" in main.inner_text()
     picture = widget(page, "block_picture")
@@ -25,13 +26,11 @@ def test_every_box_of_the_block_opens_and_the_jump_is_seen(page_at):
 
 
 def test_the_lens_names_paris_and_a_click_chooses_layer_and_token(page_at):
-    page = page_at(
-        "/feed-forward",
-        params={"prompt": PROMPT, "block": "When the answer appears"},
-        viewport=(1440, 1200),
-    )
-    assert "·Paris" in widget(page, "lens").locator(".gtitle").text_content()
-    assert "·Paris starts at rank" in widget(page, "path").locator(".gtitle").text_content()
+    page = page_at("/feed-forward", params={"prompt": PROMPT}, viewport=(1440, 1200))
+    title = widget(page, "path").locator(".gtitle").text_content()
+    assert "“·Paris” climbs from rank 4,316 to 1" in title
+    last = widget(page, "readings").get_by_role("button").last
+    assert "“·Paris” leads with 77 %" in last.get_attribute("aria-label")
     assert "the model's own score is" in page.get_by_test_id("stMain").inner_text()
     click_at(page, "lens", 2.5 / 5, 20.5 / 31)
     page.wait_for_url("**layer=20**")
@@ -40,6 +39,7 @@ def test_the_lens_names_paris_and_a_click_chooses_layer_and_token(page_at):
 
 def test_a_neuron_is_chosen_by_its_bar(page_at):
     page = page_at("/feed-forward", params={"prompt": PROMPT, "block": "Neurons"}, dark=True)
+    assert "do half of the work" in widget(page, "neurons").locator(".gtitle").text_content()
     spelled = page.get_by_text("silu(").first
     before = spelled.inner_text()
     click_at(page, "neurons", 0.55, 2.5 / 16)

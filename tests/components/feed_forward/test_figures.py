@@ -11,7 +11,7 @@ import pytest
 from components.attention import arcs, cell, figures, finding
 from components.attention import steps as attention_steps_view
 from components.feed_forward import block_picture, residual_stream
-from components.interpret import knockout, lens, recorded_sweeps, sweep
+from components.interpret import knockout, lens, lens_strip, recorded_sweeps, sweep
 from components.kit import theme
 from components.kit.figure import payload
 from components.kv_cache import pictures, sharing
@@ -293,6 +293,31 @@ def test_the_lens_shows_a_window_with_the_chosen_token():
     assert lens.window(40, 39) == tuple(range(32, 40))
 
 
+def test_the_path_of_an_answer_is_told_by_its_ranks():
+    def title(*ranks):
+        return lens.path_title(SimpleNamespace(ranks=np.array(ranks)), "“a”")
+
+    assert title(4316, 20, 1) == "“a” climbs from rank 4,316 to 1, only in the last layer"
+    assert title(9, 1, 1, 1) == "“a” climbs from rank 9 to 1, from layer 1 of 3 on"
+    assert title(1, 2, 1) == "“a” begins at rank 1 and leads in the end"
+    assert title(9, 1, 3).startswith("“a” goes from rank 9 to 3")
+
+
+def test_a_chip_says_what_leads_and_how_the_answer_stands():
+    grid = SimpleNamespace(ids=np.array([[5], [7]]), probabilities=np.array([[0.5], [0.4]]))
+    path = SimpleNamespace(
+        token_id=7, ranks=np.array([30, 1]), probabilities=np.array([0.004, 0.4])
+    )
+    first, last = lens_strip.cells(grid, 0, path, lambda i: b" x" if i == 5 else b"y")
+    assert first == {
+        "word": "·x",
+        "answer": False,
+        "tint": 0.1,
+        "says": "after 0 layers: “·x” leads with 50 %; “y” has 0.4 %, rank 30",
+    }
+    assert (last["word"], last["answer"], last["tint"]) == ("y", True, 1.0)
+
+
 def test_when_the_answer_settles():
     assert lens.settled(np.array([4, 7, 7, 7])) == 1
     assert lens.settled(np.array([7, 4, 7])) == 2
@@ -321,7 +346,8 @@ def shape(**changes) -> SimpleNamespace:
 
 
 def test_the_picture_of_a_block_follows_the_model():
-    data = block_picture.picture_data(shape(), block(), selected="mlp")
+    whole = block_picture.picture_data(shape(), block(), selected="mlp")
+    data = whole["wide"]
     assert [box["key"] for box in data["boxes"]] == [
         "resid_pre",
         "resid_post",
@@ -333,10 +359,23 @@ def test_the_picture_of_a_block_follows_the_model():
     assert data["boxes"][-1]["text"] == "SwiGLU"
     hues = {box["key"]: box["colour"] for box in data["boxes"]}
     assert (hues["attention"], hues["mlp"]) == (theme.ATTENTION, theme.FEED_FORWARD)
-    assert hues["resid_pre"] == hues["resid_post"] == data["stream"] == theme.STREAM
+    assert hues["resid_pre"] == hues["resid_post"] == whole["stream"] == theme.STREAM
     assert {"x": 212, "y": 54, "text": "2.0", "anchor": "middle"} in data["labels"]
     gpt = shape(norm="LayerNorm", activation="gelu_new", gated=False)
-    boxes = block_picture.picture_data(gpt, block(parallel=True), selected="mlp")["boxes"]
+    boxes = block_picture.picture_data(gpt, block(parallel=True), selected="mlp")["wide"]["boxes"]
     assert [box["text"] for box in boxes[2:]] == ["LayerNorm", "Attention", "LayerNorm", "GELU MLP"]
     bare = block_picture.picture_data(shape(), block(attention_norm=None), selected="mlp")
-    assert "norm_1" not in [box["key"] for box in bare["boxes"]]
+    for form in ("wide", "tall"):
+        assert "norm_1" not in [box["key"] for box in bare[form]["boxes"]]
+
+
+def test_nothing_of_the_picture_of_a_block_lies_outside_of_it():
+    for run in (block(), block(parallel=True)):
+        data = block_picture.picture_data(shape(), run, selected="mlp")
+        for form in (data["wide"], data["tall"]):
+            for box in form["boxes"]:
+                assert 0 <= box["x"] <= box["x"] + box["w"] <= form["width"]
+                assert 0 <= box["y"] <= box["y"] + box["h"] <= form["height"]
+            for x, y in [point for wire in form["wires"] for point in wire["points"]]:
+                assert 0 <= x <= form["width"]
+                assert 0 <= y <= form["height"]

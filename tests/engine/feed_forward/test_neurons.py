@@ -1,5 +1,7 @@
 """Neurons with their steps, what they add and which tokens they push."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -148,3 +150,18 @@ def test_the_norm_of_the_first_tokens_stream_jumps(real_model):
     found = neurons.token_neurons(traced, 12, 3)
     expected = traced.mlp_out[12, 3]
     np.testing.assert_allclose(found.added, expected, atol=1e-3 * np.abs(expected).max())
+
+
+def test_several_rows_are_read_as_one_is():
+    model = tiny_model("llama")
+    together = neurons.neurons_tokens(model, 1, [3, 0, 7], n=4)
+    for neuron, found in zip((3, 0, 7), together, strict=True):
+        single = neurons.neuron_tokens(model, 1, neuron, n=4)
+        np.testing.assert_allclose(found.up_scores, single.up_scores, atol=1e-5)
+        np.testing.assert_allclose(found.down_scores, single.down_scores, atol=1e-5)
+
+
+def test_half_of_the_work_is_counted_from_the_strongest():
+    strength = np.array([1.0, 3.0, 1.0, 2.0])  # squares 9, 4, 1, 1: half is 7.5
+    assert neurons.half_of_the_work(SimpleNamespace(strength=strength)) == 1
+    assert neurons.half_of_the_work(SimpleNamespace(strength=np.ones(5))) == 3
