@@ -126,8 +126,9 @@ def finder(scores: HeadScores) -> None:
             layer, head = (int(i) for i in np.unravel_index(values.argmax(), values.shape))
             found = float(values[layer, head])
             count = int((values >= kind.threshold).sum())
+            place = f"layer {layer}, head {head} · {percent(found)}" if found else "none here"
             st.button(
-                f"{kind.wish}: layer {layer}, head {head} · {percent(found)}",
+                f"{kind.wish}: {place}",
                 key=f"find_{kind.key}",
                 on_click=go_to_head,
                 args=(layer, head),

@@ -49,16 +49,17 @@ def show_readers(found: Readers, pieces: Sequence[bytes], *, selected: tuple[int
         )
     with ranking:
         st.markdown("**The heads that do it most.** Press one to look:")
-        for rank, place in enumerate(found.order[:SHOWN], 1):
-            layer, head = divmod(int(place), found.shares.shape[1])
-            st.button(
-                f"{rank}. layer {layer}, head {head} · {percent(float(found.shares[layer, head]))}",
-                key=f"reader_{rank}",
-                on_click=go_to_head,
-                args=(layer, head),
-                disabled=(layer, head) == selected,
-                width="stretch",
-            )
+        with st.container(horizontal=True, gap="xsmall"):
+            for rank, place in enumerate(found.order[:SHOWN], 1):
+                layer, head = divmod(int(place), found.shares.shape[1])
+                share = percent(float(found.shares[layer, head]))
+                st.button(
+                    f"{rank}. layer {layer}, head {head} · {share}",
+                    key=f"reader_{rank}",
+                    on_click=go_to_head,
+                    args=(layer, head),
+                    disabled=(layer, head) == selected,
+                )
 
 
 def readers_title(found: Readers, pieces: Sequence[bytes]) -> str:

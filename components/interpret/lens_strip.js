@@ -26,7 +26,9 @@ export default function (component) {
     button.setAttribute("aria-label", cell.says)
     button.title = cell.says
     button.style.setProperty("--tint", `${Math.round(cell.tint * 60)}%`)
-    button.append(element("small", "", String(index)), element("span", "", cell.word))
+    // A lone point or comma is hard to tell from a far seat, so signs are larger than words.
+    const kind = /[\p{L}\p{N}]/u.test(cell.word) ? "word" : "sign"
+    button.append(element("small", "", String(index)), element("span", kind, cell.word))
     row.append(button)
   })
   root.style.setProperty("--hue", data.colour)

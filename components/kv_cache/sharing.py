@@ -24,8 +24,7 @@ def sharing_figure(heads: int, kv_heads: int, *, selected: int, key: str) -> go.
     group = heads // kv_heads
     chosen = selected // group
     title = (
-        f"Head {selected} reads key/value head {chosen} = {selected} // {group}, with "
-        f"{group - 1} others"
+        f"Head {selected} shares key and value head {chosen} with {group - 1} others"
         if group > 1
         else f"Head {selected} has a key/value head of its own: nothing is shared"
     )

@@ -120,11 +120,11 @@ def _looking(live: Live, table: Array, plain: float, answer: str) -> None:
 
     pieces = [token.data for token in live.tokens]
     last = len(pieces) - 1
-    best = np.unravel_index(np.abs(np.log(np.maximum(table, 1e-12) / plain)).argmax(), table.shape)
-    row = live.trace().pattern(int(best[0]))[int(best[1]), last]
+    layer, head = results.telling_head(live.model.source, live.ids)
+    row = live.trace().pattern(layer)[head, last]
     start = 1 + int(row[1:last].argmax()) if last > 1 else 0
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("**Looking is not mattering.** Attention of the last token on", width="content")
+        st.markdown("Attention of the last token on", width="content")
         entry = keys.Limit(keys.READ, "Token that is read", 0, last, start, 1, whole=True)
         read = pick(entry, lambda i: f"{i + 1}: {visible(pieces[i], limit=14)}", width=170)
     shares = readers(live.trace(), last, read).shares

@@ -76,7 +76,7 @@ def test_a_long_sentence_is_in_view_as_a_whole_on_every_screen(page_at):
         page = page_at("/attention", params={"prompt": text, "layer": "9"}, viewport=viewport)
         arcs = widget(page, "arcs")
         boxes = [button.bounding_box() for button in arcs.get_by_role("button").all()]
-        assert len(boxes) == 18
+        assert len(boxes) == 17
         assert all(box["x"] >= 0 and box["x"] + box["width"] <= viewport[0] for box in boxes)
         assert (len({round(box["y"]) for box in boxes}) == 1) == (viewport[0] == 1440)
         page.close()

@@ -38,7 +38,9 @@ def test_the_lens_names_paris_and_a_click_chooses_layer_and_token(page_at):
 
 
 def test_a_neuron_is_chosen_by_its_bar(page_at):
-    page = page_at("/feed-forward", params={"prompt": PROMPT, "block": "Neurons"}, dark=True)
+    page = page_at(
+        "/feed-forward", params={"prompt": PROMPT, "block": "Neurons", "layer": "15"}, dark=True
+    )
     assert "do half of the work" in widget(page, "neurons").locator(".gtitle").text_content()
     spelled = page.get_by_text("silu(").first
     before = spelled.inner_text()
