@@ -110,7 +110,7 @@ def tasks(run: TokenNeurons, norms: ResidualNorms, layer: int, token: int) -> li
     attention, mlp = norms.attn_out[layer, token], norms.mlp_out[layer, token]
     return [
         Task(
-            "Find the token that one layer **at least five times as "
+            "Find the layer and token where one layer makes the vector **at least five times as "
             "long** (not in the first two layers).",
             layer > 1 and stream >= 5 * before,
             f"Layer {layer}, token {token + 1}: from {before:,.1f} to {stream:,.1f}.",

@@ -14,6 +14,7 @@ import numpy as np
 import streamlit as st
 
 from engine.basics import distribution
+from engine.basics.errors import EngineError
 from pages.frame.live import PROMPT_CAP, cached_trace
 from pages.frame.loading import model_in_use
 
@@ -48,7 +49,12 @@ def telling_head(source: str, ids: tuple[int, ...]) -> tuple[int, int]:
     """Return the layer and head that add most to the likeliest next token by reading others."""
     from engine.interpret import attribution
 
-    return attribution.telling_head(cached_trace(source, ids, ()))
+    try:
+        return attribution.telling_head(cached_trace(source, ids, ()))
+    except EngineError:  # a final norm of an unknown kind; then the head that looks one token back
+        previous = head_scores(source, ids).previous
+        layer, head = divmod(int(previous.argmax()), previous.shape[1])
+        return layer, head
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
