@@ -186,20 +186,21 @@ def answers_title(found: Difference, bytes_of: BytesOf, changed: str) -> str:
     return f"{changed}, {name} {verb} from {before} to {after}{left}"
 
 
-def answers_figure(found: Difference, bytes_of: BytesOf, *, title: str, key: str) -> go.Figure:
+def answers_figure(found: Difference, bytes_of: BytesOf, *, key: str) -> go.Figure:
     """Draw the likeliest tokens of either pass with both probabilities, on one scale.
+
+    `answers_title` is its title.
 
     Args:
         found: the comparison.
         bytes_of: gives a token's bytes.
-        title: what is seen.
         key: the chart's key.
     """
     likely = np.argsort(-np.maximum(found.before, found.after), kind="stable")[:SHOWN]
     rows = np.sort(likely)
     figure = frame(
-        title,
-        height=90 + 44 * len(rows),
+        "",
+        height=70 + 44 * len(rows),
         revision=key,
         barmode="group",
         bargap=0.3,

@@ -161,25 +161,24 @@ def path_title(path: TokenPath, name: str) -> str:
     return f"{name} climbs from rank {start:,} to 1, {when}"
 
 
-def path_figure(path: TokenPath, name: str, *, layer: int, key: str) -> go.Figure:
-    """Draw a token's probability and rank after every layer.
+def path_figure(path: TokenPath, *, layer: int, key: str) -> go.Figure:
+    """Draw a token's probability and rank after every layer; `path_title` is its title.
 
     Args:
         path: the token's readings.
-        name: the token, in quotation marks.
         layer: the chosen layer, marked.
         key: the chart's key.
     """
     figure = lines(
         {"rank": path.ranks.astype(np.float32)},
-        title=path_title(path, name),
+        title="",
         key=key,
         x_title="layers passed",
         y_title="rank (1 is on top)",
         log=True,
         selected=layer,
         number_format=",.0f",
-        height=290,
+        height=260,
     )
     figure.update_yaxes(autorange="reversed")
     _add_probability(figure, path)
@@ -204,7 +203,7 @@ def _add_probability(figure: go.Figure, path: TokenPath) -> None:
     # Each axis has the colour of its line, so no legend takes room.
     figure.update_yaxes(title_font_color=theme.CATEGORICAL[0])
     figure.update_layout(
-        margin={"t": 44},
+        margin={"t": 14},
         yaxis2={
             "overlaying": "y",
             "side": "right",

@@ -9,20 +9,15 @@ import streamlit as st
 
 from components.feed_forward import block, block_picture, depth, residual_stream
 from components.feed_forward import neurons as feed_forward_view
-from components.interpret import lens as answer_view
-from components.interpret.lens_strip import lens_strip
-from components.kit.layout import FULL, side_by_side
+from components.kit.layout import side_by_side
 from components.kit.show import chart
 from components.kit.tasks import Task
-from components.kit.text import quoted
 from components.link import keys
 from engine.attention.head_steps import head_outputs
-from engine.basics.distribution import top
 from engine.feed_forward import neurons as feed_forward
 from engine.feed_forward.block import block_run
-from engine.interpret import lens
-from engine.interpret.attribution import attribution
 from engine.model.weights import DEFAULT
+from pages.feed_forward import answer_view
 from pages.frame import frame, results
 from pages.interpret import knockout
 
@@ -49,7 +44,7 @@ def visual() -> None:
             head=view == feed_forward_view.AWAY, boxes=view != feed_forward_view.ANSWER
         )
     draw: dict[str, Callable[[int, int], None]] = {
-        feed_forward_view.ANSWER: answer,
+        feed_forward_view.ANSWER: partial(answer_view.show, live, trace),
         feed_forward_view.BLOCK: one_block,
         feed_forward_view.NEURONS: neurons,
         feed_forward_view.STREAM: stream,
@@ -64,7 +59,7 @@ def one_block(layer: int, token: int) -> None:
     """Draw the chosen block on the chosen token, and the numbers of the box that is open."""
     run = block_run(trace, layer, token)
     box = block.opened(block_picture.BOXES, block_picture.MLP)
-    with st.container(key="picture"):
+    with st.container(key="main_picture"):
         st.markdown(f"##### {feed_forward_view.block_title(norms, token, pieces, layer)}")
         block_picture.block_picture(
             shape, run, selected=box, key="block_picture", on_select=block.open_box
@@ -94,7 +89,7 @@ def neurons(layer: int, token: int) -> None:
         feed_forward_view.pushed_words(run, neuron, row, bytes_of)
         for neuron, row in zip(strongest, rows, strict=True)
     ]
-    with st.container(key="picture"):
+    with st.container(key="main_picture"):
         left, right = side_by_side(2, 1)
     with left:
         neuron = feed_forward_view.show_neurons(run, strongest, half, pieces[token], words)
@@ -107,7 +102,7 @@ def neurons(layer: int, token: int) -> None:
 def stream(layer: int, token: int) -> None:
     """Draw how long the vectors are, layer by layer, and how they turn."""
     choose = partial(residual_stream.choose_layer, layers=shape.layers)
-    with st.container(key="picture"):
+    with st.container(key="main_picture"):
         left, right = side_by_side(2, 1)
     figure = residual_stream.norm_figure(norms, token, pieces, layer, key="norms")
     with left:
@@ -123,36 +118,6 @@ def stream(layer: int, token: int) -> None:
     figure = residual_stream.cosine_figure(cosines, layer, token, key="cosines")
     with right:
         chart(figure, key="cosines", alt="Cosines between the layers of this token")
-
-
-def answer(layer: int, token: int) -> None:
-    """Draw the answer's rank and the readings of the chosen token, then those of all tokens."""
-    bytes_of = tokenizer.bytes_of
-    places = answer_view.window(len(live.ids), token)
-    column = places.index(token)
-    picture = st.container(key="picture")
-    best = [int(i) for i in top(trace.logits_at(token), 10).ids]
-    followed = answer_view.answer_selector(best, bytes_of, tokenizer.encode)
-    with picture, st.spinner("Reading every layer …"):
-        grid = results.lens_grid(live.model.source, live.ids, places)
-        path = lens.token_path(trace, followed, token)
-        figure = answer_view.path_figure(path, quoted(bytes_of(followed)), layer=layer, key="path")
-        alt = "Rank and probability of the answer after every layer"
-        chart(figure, key="path", alt=alt, room=FULL)
-        lens_strip(
-            grid,
-            column,
-            path,
-            bytes_of,
-            selected=layer,
-            key="readings",
-            on_select=partial(residual_stream.go_to_layer, layers=shape.layers),
-        )
-    figure = answer_view.lens_figure(grid, pieces, bytes_of, selected=(layer, column), key="lens")
-    choose, alt = partial(answer_view.choose_reading, grid=grid), "The top token after every layer"
-    chart(figure, key="lens", alt=alt, on_select=choose, room=FULL)
-    found = attribution(trace, followed, token)
-    answer_view.show_attribution(found, bytes_of(followed), layer=layer)
 
 
 def in_depth() -> None:

@@ -42,7 +42,7 @@ def show(live: Live, scores: HeadScores) -> None:
 
     bytes_of = live.model.tokenizer.bytes_of
     knockout.controls(_choices(live), _presets(live, scores))
-    picture = st.container(key="away_picture")
+    picture = st.container(key="main_picture", gap="xsmall")
     with st.container(horizontal=True, vertical_alignment="center", key="edit_row"):
         text = knockout.edits_text()
         edits = _read(live, text)
@@ -61,7 +61,8 @@ def show(live: Live, scores: HeadScores) -> None:
         with st.spinner("Running the changed model once …"):
             found = results.difference(live.model.source, live.ids, shown)
         title = knockout.answers_title(found, bytes_of, changed)
-        figure = knockout.answers_figure(found, bytes_of, title=title, key="answers")
+        st.markdown(f"##### {markdown(title)}")
+        figure = knockout.answers_figure(found, bytes_of, key="answers")
         chart(figure, key="answers", alt=title, room=FULL)
     st.caption(
         (

@@ -60,11 +60,10 @@ def test_a_link_takes_parts_away_and_one_click_restores(page_at):
     page = page_at("/attention", params=params)
     main = page.get_by_test_id("stMain")
     assert "head 4 of layer 17 adds nothing" in main.inner_text()
-    title = widget(page, "answers").locator(".gtitle")
-    assert "With 2 changes, “·mat” falls from" in title.text_content()
+    page.get_by_role("heading", name="With 2 changes, “·mat” falls from").wait_for()
     widget(page, "answers").get_by_text("▼ 1 → ").wait_for()
     press_button(page, "restore")
-    title.get_by_text("For example without head").wait_for()
+    page.get_by_role("heading", name="For example without head").wait_for()
     assert "edits=m11" not in page.url
     open_tab(page, "Try this")
     main.get_by_text("Nothing is taken away.").wait_for()

@@ -27,8 +27,7 @@ def test_every_box_of_the_block_opens_and_the_jump_is_seen(page_at):
 
 def test_the_lens_names_paris_and_a_click_chooses_layer_and_token(page_at):
     page = page_at("/feed-forward", params={"prompt": PROMPT}, viewport=(1440, 1200))
-    title = widget(page, "path").locator(".gtitle").text_content()
-    assert "“·Paris” climbs from rank 4,316 to 1" in title
+    page.get_by_role("heading", name="“·Paris” climbs from rank 4,316 to 1").wait_for()
     last = widget(page, "readings").get_by_role("button").last
     assert "“·Paris” leads with 77 %" in last.get_attribute("aria-label")
     assert "the model's own score is" in page.get_by_test_id("stMain").inner_text()
