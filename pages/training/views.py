@@ -44,9 +44,12 @@ BETA = "How much moving away from the start costs: the larger, the less the rest
 def tokens_of(live: Live, text: str, *, begins: bool = True) -> tuple[int, ...]:
     """Return a plain text's ids; one that begins gets the model's first token (BOS), if it has one.
 
-    As on every page: a model that saw that token before each text is lost without it.
+    As on every page: a model that saw that token before each text is lost without it. One that
+    continues another gets no space in front that the tokenizer would put before a text of its own.
     """
-    return tuple(live.model.tokenizer.ids(text, add_bos=begins)) if text else ()
+    if begins:
+        return tuple(live.model.tokenizer.ids(text, add_bos=True)) if text else ()
+    return tuple(token.id for token in live.model.tokenizer.after("", text))
 
 
 def names_of(live: Live, ids: tuple[int, ...]) -> list[str]:
