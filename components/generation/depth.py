@@ -11,7 +11,7 @@ from components.generation.surprise import bits_of
 from components.kit.layout import formulas
 from components.kit.numbers import percent, size
 from components.kit.tasks import Task
-from components.kit.text import markdown, visible
+from components.kit.text import counted, markdown, visible
 
 if TYPE_CHECKING:
     from engine.generation.branches import Written
@@ -65,7 +65,7 @@ def _this_answer(answer: Answer) -> None:
     dots = r" \cdots" if len(answer) > len(shown) else ""
     formulas(
         rf"P = {factors}{dots} = 2^{{-{sum(bits):.1f}}}",
-        rf"\text{{{sum(bits):.1f} bits over {len(answer)} tokens: "
+        rf"\text{{{sum(bits):.1f} bits over {counted(len(answer), 'token')}: "
         rf"{sum(bits) / len(answer):.2f} per token}}",
     )
     least = min(answer, key=lambda part: part.step.raw_probability)
@@ -89,9 +89,9 @@ def _cache(cache: CacheSize, prompt_tokens: int, written: int) -> None:
     )
     st.markdown(
         f"- A key and a value [G, K] = [{groups}, {width}] in each of {layers} layers, in "
-        f"{cache.dtype}. {read:,} tokens read so far: {size(one * read)}.\n"
-        f"- **Prefill** reads the prompt's {prompt_tokens:,} tokens in one pass [T, D]; **decode** "
-        "then reads one token per pass [1, D] and attends to what is kept.\n"
+        f"{cache.dtype}. {counted(read, 'token')} read so far: {size(one * read)}.\n"
+        f"- **Prefill** reads the prompt's {counted(prompt_tokens, 'token')} in one pass "
+        "[T, D]; **decode** then reads one token per pass [1, D] and attends to what is kept.\n"
         "- The cache is allowed because of the causal mask: no token ever reads a later one, so "
         "keys and values of old tokens stay what they were, whatever is written next.\n"
         "- With the cache a step costs O(1) in the matrices, which read one token, and O(n) in "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.kit import theme
-from components.kit.text import html, markdown, visible
+from components.kit.text import counted, html, markdown, visible
 
 if TYPE_CHECKING:
     from engine.generation.releases import Ending, Release
@@ -66,7 +66,7 @@ def rows(log: Sequence[Release], pieces: Sequence[bytes]) -> list[dict[str, str 
 def summary(log: Sequence[Release], ending: Ending) -> str:
     """Return one sentence of Markdown on what the detokenizer did."""
     silent = sum(not release.shown for release in log)
-    text = f"{silent} of {len(log)} tokens let no text out when they came."
+    text = f"{silent} of {counted(len(log), 'token')} let no text out on arrival."
     if ending.waiting:
         text += (
             f" The answer ends in the middle of a character: {markdown(hexed(ending.waiting))} "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.kit.text import readable, visible
+from components.kit.text import counted, readable, visible
 
 if TYPE_CHECKING:
     from engine.generation.server_events import ServerEvent
@@ -53,8 +53,8 @@ def event_list(events: Sequence[ServerEvent], tokens: int, *, key: str) -> None:
     """Draw the events, and what to notice about them."""
     carrying = sum('"finish_reason": null' in event.wire for event in events)
     st.markdown(
-        f"{tokens} tokens went out in {carrying} events with text: a token that completes no "
-        "character sends nothing. "
+        f"{counted(tokens, 'token')} went out in {counted(carrying, 'event')} with text: a "
+        "token that completes no character sends nothing. "
         + (
             "The last two events say why the text ended, and that the stream is over."
             if events and "[DONE]" in events[-1].wire

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from components.kit.text import markdown
+from components.kit.text import counted, markdown
 
 
 def in_depth_words(
@@ -71,4 +71,4 @@ def pieces_line(names: Sequence[str], total: int) -> str:
     """Return a line with some of the tokens that may come next."""
     shown = ", ".join(markdown(name) for name in names)
     rest = f" … and {total - len(names):,} more" if total > len(names) else ""
-    return f"{total:,} tokens may come next: {shown}{rest}"
+    return f"{counted(total, 'token')} may come next: {shown}{rest}"

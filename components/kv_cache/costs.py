@@ -13,7 +13,7 @@ from components.kit.figure import frame, packed
 from components.kit.lanes import lanes
 from components.kit.lines import lines
 from components.kit.numbers import percent, size
-from components.kit.text import visible
+from components.kit.text import counted, visible
 
 if TYPE_CHECKING:
     from engine.kv_cache.step_costs import StepCost
@@ -29,7 +29,7 @@ def cost_lanes(costs: Sequence[StepCost], pieces: Sequence[bytes], *, key: str) 
         for cost, piece in zip(costs, pieces, strict=False)
     ]
     title = (
-        f"{len(costs)} tokens: {kept[-1] / 1000:.1f} s with the KV cache, "
+        f"{counted(len(costs), 'token')}: {kept[-1] / 1000:.1f} s with the KV cache, "
         f"{afresh[-1] / 1000:.1f} s without it, {afresh[-1] / kept[-1]:.1f} × as long"
     )
     names = ["with the cache", "without"]
@@ -40,7 +40,7 @@ def cost_lines(costs: Sequence[StepCost], *, key: str) -> go.Figure:
     """Return the time of each step against what it attends to."""
     decode = [cost.with_cache for cost in costs[1:]] or [costs[0].with_cache]
     title = (
-        f"Prefill of {costs[0].tokens} tokens: {costs[0].with_cache:.0f} ms, then "
+        f"Prefill of {counted(costs[0].tokens, 'token')}: {costs[0].with_cache:.0f} ms, then "
         f"{float(np.median(decode)):.0f} ms per token"
     )
     return lines(
@@ -62,10 +62,10 @@ def cost_words(costs: Sequence[StepCost]) -> str:
     same = sum(cost.same_choice for cost in costs)
     differ = max(cost.difference for cost in costs)
     return (
-        f"The cache holds {last.tokens:,} tokens in {size(last.cache_bytes)}, "
+        f"The cache holds {counted(last.tokens, 'token')} in {size(last.cache_bytes)}, "
         f"{last.cache_bytes // last.tokens:,} bytes each. Both ways put the same token first in "
-        f"{same} of {len(costs)} steps; their logits differ by {differ:.1e} at most. Measured "
-        "here and now: other people's runs and other programs make both slower."
+        f"{same} of {counted(len(costs), 'step')}; their logits differ by {differ:.1e} at most. "
+        "Measured here and now: other people's runs and other programs make both slower."
     )
 
 

@@ -13,7 +13,7 @@ from components.kit.arrays import Array
 from components.kit.figure import token_labels
 from components.kit.heatmap import heatmap
 from components.kit.numbers import size as in_bytes
-from components.kit.text import markdown, visible
+from components.kit.text import counted, markdown, visible
 
 if TYPE_CHECKING:
     from engine.kv_cache.sizes import CacheSize
@@ -59,11 +59,12 @@ def work_words(tokens: int, steps: int) -> str:
     cached = triangle + sum(tokens + i for i in range(1, steps))
     plain = sum((tokens + i) * (tokens + i + 1) // 2 for i in range(steps))
     return (
-        f"**Prefill** reads the {tokens} tokens of the prompt at once: a triangle of {triangle:,} "
-        "scores in every head. Each **decode** step then computes one row of scores, a strip as "
-        f"long as the text so far. For {steps} new tokens a head computes {cached:,} scores with "
-        f"the cache and {plain:,} without it, {plain / max(cached, 1):.1f} times as many; the "
-        "vectors of all earlier tokens would be computed anew as well."
+        f"**Prefill** reads the {counted(tokens, 'token')} of the prompt at once: a triangle of "
+        f"{triangle:,} scores in every head. Each **decode** step then computes one row of scores, "
+        f"a strip as long as the text so far. For {steps} new tokens a head computes "
+        f"{cached:,} scores with the cache and {plain:,} without it, "
+        f"{plain / max(cached, 1):.1f} times as many; the vectors of all "
+        "earlier tokens would be computed anew as well."
     )
 
 
@@ -126,7 +127,7 @@ def show_race(costs: Sequence[StepCost]) -> None:
         ratio = sum(cost.without_cache for cost in later) / max(kept, 1e-9)
         st.markdown(
             f"After the prefill the steps without the cache took **{ratio:.1f} times as long**; "
-            f"at {last.tokens} tokens {last.without_cache:.0f} ms instead of "
+            f"at {counted(last.tokens, 'token')} {last.without_cache:.0f} ms instead of "
             f"{last.with_cache:.0f} ms. **{same} of {len(costs)}** tokens are the same; no logit "
             f"differs by more than **{worst:.1e}**."
         )

@@ -54,8 +54,9 @@ def in_depth_words(overview: Overview) -> None:
 def _shapes(overview: Overview) -> pd.DataFrame:
     """Return what goes from stage to stage, with its shape."""
     shape, count = overview.architecture, len(overview.tokens)
+    characters = len(overview.text) + len(overview.generated)
     rows = [
-        ("Text", f"{len(overview.text) + len(overview.generated):,} characters", "the prompt"),
+        ("Text", counted(characters, "character"), "the prompt"),
         ("Tokens", f"[{count}]", "whole numbers, one per piece"),
         ("Vectors", f"[{count}, {shape.width}]", "the residual stream, the same shape all along"),
         (

@@ -13,6 +13,7 @@ from typing import Any
 
 from components.kit import theme
 from components.kit.browser import component
+from components.kit.text import counted
 from components.overview import cards, explain, walk
 from engine.overview.facts import Overview
 
@@ -108,7 +109,7 @@ def payload(
         # when the last tick begins this one.
         "live": not recorded,
         "tick": f"{kind} " + "".join(f"{token.id} " for token in overview.tokens),
-        "label": f"The pipeline, {kind}, at {len(overview.tokens)} tokens",
+        "label": f"The pipeline, {kind}, at {counted(len(overview.tokens), 'token')}",
     }
 
 

@@ -138,7 +138,7 @@ def _pick(overview: Overview) -> str:
         return f"The settings leave one token, {drawn}: nothing is left to chance."
     chance = percent(sampling.drawn.end - sampling.drawn.start)
     return (
-        f"The settings leave {sampling.survivors:,} tokens. One random number, "
+        f"The settings leave {counted(sampling.survivors, 'token')}. One random number, "
         f"{sampling.u:.3f}, falls on {drawn} ({chance})."
     )
 

@@ -313,6 +313,8 @@ def facts(stage: Stage) -> str:
 
 def window_words(window: int) -> str:
     """Say which tokens a penalty looks at."""
+    if window == 1:
+        return "the last token"
     return f"the last {window} tokens" if window else "the text so far"
 
 

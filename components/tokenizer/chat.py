@@ -37,10 +37,10 @@ def show_turn(tokens: Sequence[Token], span: tuple[int, int]) -> None:
     """
     before, own, after = split_at(tokens, span)
     st.markdown(
-        f"As a chat turn the model receives **{len(tokens)} tokens; {len(own)} of them are "
-        f"{'the one' if len(own) == 1 else 'those'} that you typed**. The chat template adds the "
-        "rest: control tokens (striped) that mark whose turn it is, and a system turn if the model "
-        "was trained with one."
+        f"As a chat turn the model receives **{counted(len(tokens), 'token')}; {len(own)} of "
+        f"them are {'the one' if len(own) == 1 else 'those'} that you typed**. The chat "
+        "template adds the rest: control tokens (striped) that mark whose turn it is, and a system "
+        "turn if the model was trained with one."
     )
     parts = (
         ("before", before, "Before your words: nobody typed this"),

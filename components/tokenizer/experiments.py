@@ -167,8 +167,8 @@ def _sum(cuts: Cuts) -> str:
 
 def _languages(cuts: Cuts) -> str:
     lines = [
-        f"- {markdown(text)} {counted(len(tokens), 'token')} for {len(text)} characters: "
-        f"**{len(tokens) / len(text):.2f} tokens per character**"
+        f"- {markdown(text)} {counted(len(tokens), 'token')} for "
+        f"{counted(len(text), 'character')}: **{len(tokens) / len(text):.2f} tokens per character**"
         for (text, _), tokens in zip(cuts, _own(cuts), strict=True)
     ]
     return (

@@ -74,7 +74,7 @@ def _without_steps(word: MergeSteps) -> str:
         return (
             f"This pre-token has {len(word.symbols):,} symbols; steps are written out up to 512, "
             f"because their number grows as the square. The end is known all the same: "
-            f"{len(word.pieces):,} tokens."
+            f"{counted(len(word.pieces), 'token')}."
         )
     if word.whole:
         return "It is in the vocabulary as a whole, so nothing was merged."

@@ -10,7 +10,7 @@ from components.generation import controls, depth
 from components.generation.alternatives import alternatives, headline
 from components.generation.answer_text import Piece, answer_html, answer_text, legend, pieces
 from components.kit.tasks import Task
-from components.kit.text import markdown, visible
+from components.kit.text import counted, markdown, visible
 from engine.generation.branches import Setup, Written
 from engine.kv_cache.sizes import size_of
 from pages.frame import frame, job
@@ -51,13 +51,13 @@ def start_controls(answer: Answer) -> tuple[Setup, answers.Wanted | None]:
 def run(asked: answers.Wanted, setup: Setup) -> None:
     """Write, showing each token as it comes."""
     line, count = st.empty(), st.empty()
-    line.html(
-        answer_html(live.text, drawn(answers.shown(live)) if asked.branch is not None else [])
-    )
+    before = drawn(answers.shown(live)) if asked.branch is not None else []
+    line.html(answer_html(live.text, before))
 
     def show(answer: Answer) -> None:
         line.html(answer_html(live.text, drawn(answer)))
-        count.caption(f"{len(answer)} tokens, {answer[-1].step.milliseconds:.0f} ms for this one")
+        took = answer[-1].step.milliseconds
+        count.caption(f"{counted(len(answer), 'token')}, {took:.0f} ms for this one")
 
     with job.running(answers.RUN):
         job.follow(answers.write(live, asked, setup), show)

@@ -14,6 +14,7 @@ from components.generation.examples import EXAMPLES, THIS_ANSWER, example_button
 from components.generation.surprise import surprise, where_unsure
 from components.kit.layout import FULL
 from components.kit.show import chart
+from components.kit.text import counted
 from components.kv_cache.costs import cost_lanes, cost_lines, cost_words, work_figure, work_words
 from components.link import check, keys, widgets
 from engine.generation import export
@@ -82,7 +83,7 @@ def branches(live: Live) -> None:
     chart(
         branch_tree(tree, current=branch, key="branches"),
         key="branches",
-        alt=f"{len(tree.branches)} answers as a tree; number {branch + 1} is shown",
+        alt=f"{counted(len(tree.branches), 'answer')} as a tree; number {branch + 1} is shown",
         on_select=clicked,
         room=FULL,
     )

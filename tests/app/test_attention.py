@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from components.kit.text import counted
+
 PROMPT = "The cat sat on the mat. The cat sat on the"
 
 
@@ -133,7 +135,7 @@ def test_the_cache_grows_by_a_row_a_token(page):
     assert table["same"].isin(["yes", "no"]).all()
     assert (table["same"] == "yes").mean() > 0.8  # a near tie may fall the other way
     drawn = spec(at, "race_chart")
-    assert drawn["layout"]["title"]["text"].startswith(f"Prefill of {tokens} tokens: ")
+    assert drawn["layout"]["title"]["text"].startswith(f"Prefill of {counted(tokens, 'token')}: ")
     assert f"at {tokens + 15} tokens " in words(at)
 
 
