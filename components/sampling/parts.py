@@ -32,7 +32,8 @@ def settings_in_page(visual: bool) -> frozenset[str]:
         visual: whether the page's first view is shown.
     """
     opened = open_step()
-    if not visual or (check.text(keys.SAMPLING_PART) or PARTS[0]) != PARTS[0]:
+    # A name that there is not becomes the first part, as soon as the choice of the part is drawn.
+    if not visual or check.text(keys.SAMPLING_PART) in PARTS[1:]:
         return frozenset()
     in_card = CARDS[opened].keys if opened else ()
     texts = {"logit_bias": keys.LOGIT_BIAS, "count_penalties": keys.COUNTED}
