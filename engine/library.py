@@ -112,7 +112,7 @@ class Workbench(LanguageModel):
         stop: Iterable[str] = (),
         chat: bool = False,
     ) -> Generator[TokenStep, None, None]:
-        """Continue a prompt, one token a step; `step.text` is what can be shown.
+        """Continue a prompt, one token per step; `step.text` is what can be shown.
 
         Args:
             prompt: Text or ids.

@@ -167,7 +167,7 @@ def _read(model: LanguageModel, ids: torch.Tensor, cache: Any) -> Any:
 
 
 def _draw(logits: torch.Tensor, heats: torch.Tensor, generator: torch.Generator) -> list[int]:
-    """Draw one token a row among the likeliest; the likeliest itself at temperature 0."""
+    """Draw one token per row among the likeliest; the likeliest itself at temperature 0."""
     best, tokens = logits.topk(CANDIDATES)
     shares = torch.softmax(best / heats.clamp(min=1e-4)[:, None], dim=-1)
     places = torch.multinomial(shares, 1, generator=generator)

@@ -188,7 +188,7 @@ def strongest(row: Array, most: int) -> list[int]:
 def mosaic_figure(
     maps: Array, *, title: str, key: str, selected: tuple[int, int], log: bool, high: float = 0.6
 ) -> go.Figure:
-    """Draw all heads' small patterns: a column a layer, a row a head.
+    """Draw all heads' small patterns: a column per layer, a row per head.
 
     Args:
         maps: `[L, H, n, n]`, 0 to 255.

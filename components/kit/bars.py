@@ -1,4 +1,4 @@
-"""Horizontal bars, one a token: probabilities or logits, what a step cut, what was drawn."""
+"""Horizontal bars, one per token: probabilities or logits, what a step cut, what was drawn."""
 
 from __future__ import annotations
 

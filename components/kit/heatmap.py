@@ -47,7 +47,7 @@ def heatmap(
 
     Args:
         values: [rows, columns]; NaN where there is no cell (such as after the causal mask).
-        row_labels: one a row, already escaped (`chart.token_labels`). Equal labels don't merge.
+        row_labels: one per row, already escaped (`figure.token_labels`). Equal labels don't merge.
         col_labels: one a column, likewise.
         title: what is seen, computed from the values.
         key: the chart's key; while it stays, the zoom stays.

@@ -49,7 +49,7 @@ def strip(
         key: the chart's key.
         limit: the size at which colour is strongest; larger numbers look the same. By default 99
             of 100 numbers stay within. Give one limit to strips that are compared.
-        columns: numbers a row; by default a fold without a rest.
+        columns: numbers per row; by default a number that divides them evenly.
         selected: the chosen dimension, framed.
         value_name: what a number is, in the hover text.
         height: in pixels.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def cache_figure(k: Array, pieces: Sequence[bytes], size: CacheSize, *, key: str) -> go.Figure:
-    """Draw the cache as it is after the prompt: a row a token, a column a layer.
+    """Draw the cache as it is after the prompt: a row per token, a column per layer.
 
     Args:
         k: keys, `[L, G, T, K]`; a cell's colour is their length.
@@ -79,7 +79,7 @@ def work_figure(tokens: int, steps: int, *, key: str) -> go.Figure:
         when,
         labels,
         labels,
-        title=f"Prefill: a triangle of {tokens} rows; then one row a step",
+        title=f"Prefill: a triangle of {tokens} rows; then one row per step",
         key=key,
         low=0.0,
         high=float(max(1, steps - 1)),

@@ -114,7 +114,7 @@ def payload(
 
 
 def as_text(overview: Overview) -> str:
-    """Return the picture in sentences, one a stage, as plain text."""
+    """Return the picture in sentences, one per stage, as plain text."""
     return "\n".join(
         card["summary"] for card in cards.cards(overview).values() if card.get("summary")
     )

@@ -1,4 +1,4 @@
-// One step of the chain: a row a token, what it was as an outline, what it became as a bar.
+// One step of the chain: a row per token, what it was as an outline, what it became as a bar.
 // Texts only ever become text nodes.
 
 function part(tag, className, text) {

@@ -82,7 +82,7 @@ def _entropy_line(sweep: TemperatureSweep) -> go.Scatter:
 def nucleus_figure(
     masses: Sequence[float], sizes: Sequence[tuple[str, Array]], *, k: int, title: str, key: str
 ) -> go.Figure:
-    """Return how many tokens top-p keeps over p, a line a prompt, with top-k's fixed number.
+    """Return how many tokens top-p keeps over p, a line per prompt, with top-k's fixed number.
 
     Args:
         masses: `[N]`, p from 0 to 1.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @cache
 def freeze_libraries() -> None:
-    """Let the collection of garbage pass over what the libraries have made, once a process.
+    """Let the collection of garbage pass over what the libraries have made, once per process.
 
     Streamlit collects after every run of a page. Over the hundreds of thousands of objects of
     torch, transformers and numba that takes 0.6 s, in which no picture reaches the browser; frozen
