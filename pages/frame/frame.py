@@ -213,7 +213,7 @@ def model_line(source: str) -> str:
     if model is None:
         return "· the model is being loaded"
     size = f"{model.parameters / 1e6:,.0f} million parameters"
-    character = "; fluent and often wrong" if model.source == DEFAULT else ""
+    character = ": fluent, often wrong" if model.source == DEFAULT else ""
     return f"· {model.name}, {size}, on this computer{character}"
 
 
