@@ -13,9 +13,6 @@ from components.kit.layout import side_by_side
 from components.kit.show import chart
 from components.kit.tasks import Task
 from components.link import keys
-from engine.attention.head_steps import head_outputs
-from engine.feed_forward import neurons as feed_forward
-from engine.feed_forward.block import block_run
 from engine.model.weights import DEFAULT
 from pages.feed_forward import answer_view
 from pages.frame import frame, results
@@ -57,6 +54,10 @@ def visual() -> None:
 
 def one_block(layer: int, token: int) -> None:
     """Draw the chosen block on the chosen token, and the numbers of the box that is open."""
+    from engine.attention.head_steps import head_outputs
+    from engine.feed_forward import neurons as feed_forward
+    from engine.feed_forward.block import block_run
+
     run = block_run(trace, layer, token)
     box = block.opened(block_picture.BOXES, block_picture.MLP)
     with st.container(key="main_picture"):
@@ -81,6 +82,8 @@ def one_block(layer: int, token: int) -> None:
 
 def neurons(layer: int, token: int) -> None:
     """Draw the chosen token's strongest neurons in this layer."""
+    from engine.feed_forward import neurons as feed_forward
+
     run = feed_forward.token_neurons(trace, layer, token)
     strongest = feed_forward.strongest(run, feed_forward_view.SHOWN_NEURONS).tolist()
     bytes_of, half = tokenizer.bytes_of, feed_forward.half_of_the_work(run)
@@ -101,6 +104,8 @@ def neurons(layer: int, token: int) -> None:
 
 def stream(layer: int, token: int) -> None:
     """Draw how long the vectors are, layer by layer, and how they turn."""
+    from engine.feed_forward import neurons as feed_forward
+
     choose = partial(residual_stream.choose_layer, layers=shape.layers)
     with st.container(key="main_picture"):
         left, right = side_by_side(2, 1)
@@ -122,6 +127,8 @@ def stream(layer: int, token: int) -> None:
 
 def in_depth() -> None:
     """Show the formulas with this prompt's numbers."""
+    from engine.feed_forward import neurons as feed_forward
+
     layer, token = select()
     run = feed_forward.token_neurons(trace, layer, token)
     depth.show(shape, run, norms, place=(layer, token))
@@ -129,6 +136,8 @@ def in_depth() -> None:
 
 def tasks() -> list[Task]:
     """Return what to try."""
+    from engine.feed_forward import neurons as feed_forward
+
     layer, token = select()
     run = feed_forward.token_neurons(trace, layer, token)
     found = depth.tasks(run, norms, layer, token)
