@@ -12,7 +12,7 @@ def test_canberra_passes_sydney_by_learning(page_at):
     page.get_by_role("button", name="Teach it, 8 times").click()
     page.get_by_text("Recorded.").wait_for(state="detached", timeout=90_000)
     page.get_by_role("button", name="Stop").wait_for(state="detached", timeout=90_000)
-    page.get_by_text("passes ·Sydney at step").first.wait_for()
+    page.get_by_text("passes ·Sydney").first.wait_for()
 
 
 def test_training_from_nothing_is_stopped_and_keeps_what_it_has(page_at):
