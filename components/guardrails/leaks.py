@@ -142,11 +142,13 @@ def _bar(one: Tally) -> str:
     stopped = min(one.blocked, runs - one.told)
     parts = ((SAID, one.leaks), (TOLD, one.told - one.leaks), (STOPPED, stopped))
     segments = "".join(
-        f'<div style="width:{100 * count / runs:.2f}%;background:{colour};color:#fff;'
+        f'<div style="flex:{count} 0 0;min-width:0;background:{colour};color:#fff;'
         f'font-size:0.8rem;text-align:center;overflow:hidden">{count}</div>'
         for colour, count in parts
         if count
     )
+    rest = runs - sum(count for _, count in parts)
+    segments += f'<div style="flex:{rest} 0 0"></div>' if rest else ""
     numbers = f"{one.leaks} of {one.runs} say it" + (
         f", {one.told - one.leaks} more tell it" if one.told > one.leaks else ""
     )

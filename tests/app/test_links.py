@@ -56,7 +56,7 @@ CASES = (
             keys.TYPICAL_P: 0.5,
         },
     ),
-    Case("tokenizer", {}, {keys.VIEW: "In depth"}),
+    Case("overview", {}, {keys.VIEW: "In depth"}),
     Case(
         "tokenizer",
         {keys.OWN_WORD: "<b>x</b>"},
@@ -115,6 +115,7 @@ CASES = (
         {
             keys.GUARD_WORD: "cat",
             keys.GUARD_TOPIC: MARKUP,
+            keys.GUARD_MEANING: MARKUP,
             keys.GUARD_SYSTEM: "The cat sat.",
             keys.GUARD_QUESTION: MARKUP,
             keys.GUARD_PARAPHRASE: "Who sat?",
@@ -124,6 +125,7 @@ CASES = (
         },
         {keys.GUARD: "Input filter"},
     ),
+    Case("guardrails", {keys.HOLD_BACK: 3}, {keys.GUARD: "Output filter"}),
     Case(
         "guardrails",
         {keys.FORMAT_KEYS: "a, b"},

@@ -52,8 +52,8 @@ def test_a_row_is_as_wide_as_all_runs_and_has_its_answer_beside_it():
         scenario,
     )
     assert rows.count('role="listitem"') == 3
-    widths = [float(width) for width in re.findall(r"width:([\d.]+)%", rows)]
-    assert widths == [80, 40, 4, 96]
+    parts = [int(part) for part in re.findall(r"flex:(\d+) 0 0", rows)]
+    assert parts == [40, 10, 20, 30, 2, 48], "said, told, stopped, and the rest of 50"
     assert "40 of 50 say it<" in rows
     assert "0 of 50 say it, 20 more tell it" in rows
     assert "A &lt;b&gt;puppy&lt;/b&gt;." in rows
