@@ -70,7 +70,7 @@ CONTROLS: Mapping[str, tuple[Control, ...]] = {
             "Beam search",
             "keeps several texts and the likeliest of them",
             "sampling",
-            {keys.SAMPLING_PART: "Beams"},
+            {keys.SAMPLING_PART: "Beam search"},
         ),
     ),
     "On the way to the screen": (

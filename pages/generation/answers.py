@@ -218,7 +218,8 @@ def write(live: Live, asked: Wanted, setup: Setup) -> Generator[tuple[Written, .
             keep(TREES, _base(live), written, most=MOST_PROMPTS)
             show(live, branch)
             answer = written.path(branch)
-            if step.stop_reason is not None and (asked.first or not before):
+            # An answer that begins with a token taken by hand is this person's own.
+            if step.stop_reason is not None and not asked.forced and (asked.first or not before):
                 shared[:] = answer
             yield answer
 

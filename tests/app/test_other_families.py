@@ -90,7 +90,6 @@ def test_the_embedding_page_pairs_numbers_as_the_model_does(open_app, family, pr
         return  # it has no RoPE
     at = open_app("embedding", models=folder, prompt=prompt, vectors="Position")
     assert f"(numbers {PAIRS[name]})" in read_out(at)
-    assert f"Numbers {PAIRS[name]} of a query or key turn together" in read_out(at)
     first = "(numbers 0 and 8)" if name == "gemma2" else "(numbers 0 and 1)"
     assert f"Clock hands of pair 0 {first}" in read_out(at)
     at.segmented_control(key="vectors").set_value("Three ways").run()

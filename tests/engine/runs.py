@@ -54,6 +54,9 @@ class Scripted:
         self.read = 0
         self.caches = []
 
+    def modules(self):
+        return iter(())
+
     def __call__(self, *, input_ids, cache, use_cache, logits_to_keep):
         self.read += input_ids.shape[1]
         self.caches.append(weakref.ref(cache))

@@ -145,6 +145,7 @@ def test_an_error_in_the_pass_leaves_the_lock_free(scripted):
         raise RuntimeError("no memory")
 
     broken.config, broken.device = model.network.config, model.network.device
+    broken.modules = model.network.modules
     model = replace(model, network=broken)
     with pytest.raises(RuntimeError, match="no memory"):
         run(model, prompt)
