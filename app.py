@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from components.kit.text import markdown
-from components.link import check
+from components.link import check, keys
 from components.link.sampling import read_settings
 from components.sampling.parts import settings_in_page
 from components.shell import sidebar
@@ -38,6 +38,8 @@ chosen = st.navigation(
 )
 stage = next(entry for entry in STAGES if page_of[entry.key] == chosen)
 check.read_link()  # it may write to the address, which only now names the page
+if st.session_state.get(keys.SHOWN_STAGE, stage.key) != stage.key:
+    check.hold_settings()
 
 with st.sidebar:
     source = sidebar.model_picker(allowed_sources())

@@ -50,6 +50,18 @@ def read_link() -> None:
         st.rerun()
 
 
+def hold_settings() -> None:
+    """Before the widgets of another page are drawn: keep the shared settings of the last one.
+
+    Streamlit drops the value of a widget that a page draws together with the page. What is set in
+    the session before its widget is drawn is kept.
+    """
+    shared = (*(entry.key for entry in keys.LIMITS), keys.ORDER, keys.LOGIT_BIAS, keys.COUNTED)
+    for key in shared:
+        if key in st.session_state:
+            st.session_state[key] = st.session_state[key]
+
+
 def unread(key: str) -> str | None:
     """Return what the session's link says of `key`, once; None if it says nothing."""
     value: str | None = st.session_state.get(_UNREAD, {}).pop(key, None)
