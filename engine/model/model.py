@@ -47,11 +47,6 @@ class LanguageModel(Result):
     lock: FairLock = field(default_factory=FairLock)
     """Hold it around one pass: hooks on, pass, hooks off. First come, first served."""
 
-    @property
-    def parameters(self) -> int:
-        """How many numbers were trained; a table that two parts share counts once."""
-        return sum(weight.numel() for weight in self.network.parameters())
-
     def __repr__(self) -> str:
         shape = self.architecture
         return f"LanguageModel({self.name!r}, {shape.layers} layers, {shape.family}, {self.device})"

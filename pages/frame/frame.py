@@ -212,7 +212,7 @@ def model_line(source: str) -> str:
     model = loaded_model(source)
     if model is None:
         return "· the model is being loaded"
-    size = f"{model.parameters / 1e6:,.0f} million parameters"
+    size = f"{model.architecture.parameters / 1e6:,.0f} million parameters"
     character = ": fluent, often wrong" if model.source == DEFAULT else ""
     return f"· {model.name}, {size}, on this computer{character}"
 
