@@ -74,6 +74,7 @@ ANSWER_TYPED = "answer_typed"
 LM_HEAD_PART = "scores"
 LM_HEAD_TOKEN = "lm_head_token"
 SECOND_PROMPT = "second_prompt"
+FACT_ASKED = "fact"
 
 SAMPLING_PART = "lab"
 OPEN_STEP = "open_step"

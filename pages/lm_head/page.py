@@ -17,7 +17,7 @@ from engine.basics import distribution
 from pages.frame import frame, results
 from pages.lm_head import views
 
-VIEWS = ("Top 20", "All scores", "Softmax", "Two prompts", "No answer inside")
+VIEWS = ("Top 20", "All scores", "Softmax", "Two prompts", "No answer inside", "Ways to ask")
 
 live = frame.live_prompt()
 tokenizer = live.model.tokenizer
@@ -102,6 +102,8 @@ def visual() -> None:
             view.look_up(tokenizer.encode, probabilities, name_of)
         elif chosen == VIEWS[3]:
             second = views.second_prompt(live)
+        elif chosen == VIEWS[5]:
+            fact = views.fact_to_ask(live)
     if chosen == VIEWS[1]:
         everything()
     elif chosen == VIEWS[2]:
@@ -110,6 +112,8 @@ def visual() -> None:
         views.two_prompts(live, second, logits, name_of)
     elif chosen == VIEWS[4]:
         views.no_answer(live, logits, name_of)
+    elif chosen == VIEWS[5]:
+        views.ways_to_ask(live, fact)
     else:
         top_scores()
 
@@ -122,14 +126,13 @@ def in_depth() -> None:
 
 def tasks() -> list[Task]:
     """Return what to try."""
-    chosen = selected()
+    chosen, top = selected(), float(np.max(probabilities))
     rank = distribution.rank_of(logits, chosen)
-    top_share = float(np.max(probabilities))
     return [
         Task(
             "Find a prompt whose next token is almost certain: above 90 %.",
-            top_share > 0.9,
-            f"The top token, {markdown(name_of(int(best.ids[0])))}, has {percent(top_share)}.",
+            top > 0.9,
+            f"The top token, {markdown(name_of(int(best.ids[0])))}, has {percent(top)}.",
         ),
         Task(
             "Find a prompt that leaves more than 200 effective choices.",

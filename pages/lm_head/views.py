@@ -1,4 +1,4 @@
-"""Further parts of the LM head's page: two prompts side by side, and ten texts of one vector."""
+"""Further parts of the LM head's page: two prompts, ten texts of one vector, ways to ask."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from components.kit.text import markdown
 from components.kit.written import WrittenText, written_texts
 from components.link import keys, widgets
 from components.link.changes import change
-from components.lm_head import compare, ten_texts
+from components.lm_head import compare, ten_texts, ways
 from components.shell.example_prompts import CHAT_QUESTION
 from engine.basics import distribution
 from engine.sampling.chain import final_probabilities
 from pages.frame import job, results
 from pages.frame.kept import keep, kept
+from pages.frame.loading import model_in_use
 
 if TYPE_CHECKING:
     from engine.basics.arrays import Array
+    from engine.generation.asking import Asked
     from engine.guardrails.batch import RowStep
     from pages.frame.live import Live
 
@@ -128,3 +130,40 @@ def _written_further(
 def _end(steps: list[RowStep], name_of: Names) -> str:
     """Return the end token's name if one ended the text."""
     return name_of(steps[-1].id) if steps and steps[-1].last and not steps[-1].data else ""
+
+
+def fact_to_ask(live: Live) -> str:
+    """Draw the choice of what is asked in several ways; a model without a chat has fewer."""
+    has_chat = live.model.tokenizer.has_chat
+    names = [
+        name
+        for name, parts in ways.FACTS.items()
+        if has_chat or not any(chat for _, _, chat in parts)
+    ]
+    return widgets.choice(
+        "What is asked",
+        names,
+        key=keys.FACT_ASKED,
+        draw=st.selectbox,
+        label_visibility="collapsed",
+        width=230,
+    )
+
+
+def ways_to_ask(live: Live, fact: str) -> None:
+    """Ask one fact in several ways, and draw what comes out of each."""
+    with st.container(key="main_picture"):
+        with st.spinner("Asking in every way …", show_time=True):
+            found = _asked(live.model.source, fact)
+        st.markdown(ways.title(found))
+        st.html(ways.rows(found))
+    ways.words(found)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _asked(source: str, fact: str) -> tuple[Asked, ...]:
+    """Return what came of each way; it depends on the model alone, so all sessions share it."""
+    from engine.generation.asking import Way, ask
+
+    parts = ways.FACTS[fact]
+    return ask(model_in_use(source), [Way(text, answers, chat) for text, answers, chat in parts])

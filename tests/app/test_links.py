@@ -94,6 +94,7 @@ CASES = (
     Case("feed_forward", {keys.ANSWER_TYPED: " cat"}),
     Case("lm_head", {keys.LM_HEAD_TOKEN: 9}),
     Case("lm_head", {keys.SECOND_PROMPT: MARKUP}, {keys.LM_HEAD_PART: "Two prompts"}),
+    Case("lm_head", {keys.FACT_ASKED: "France backwards"}, {keys.LM_HEAD_PART: "Ways to ask"}),
     Case("sampling", {keys.SWEEP_PROMPT: MARKUP}, {keys.SAMPLING_PART: "Turn one knob"}),
     Case(
         "sampling",

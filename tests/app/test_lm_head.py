@@ -9,7 +9,7 @@ from tests.app.conftest import kept
 from tests.app.hands import html_of, prompt_of, set_prompt
 from tests.app.test_frame import texts
 
-VIEWS = ("Top 20", "All scores", "Softmax", "Two prompts", "No answer inside")
+VIEWS = ("Top 20", "All scores", "Softmax", "Two prompts", "No answer inside", "Ways to ask")
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -105,6 +105,15 @@ def test_a_chat_question_can_be_asked_and_taken_back(open_app):
     assert at.session_state["chat"]
     at.button(key="undo_change").click().run()
     assert prompt_of(at) == "The cat"
+
+
+def test_a_fact_is_asked_in_several_ways(open_app):
+    at = open_app("lm_head", scores="Ways to ask")
+    assert "What is the capital of Australia?" in html_of(at)
+    at.selectbox(key="fact").select("France backwards").run()
+    assert not at.exception
+    assert "One fact from two sides: Paris" in texts(at)
+    assert "Paris is the capital of" in html_of(at)
 
 
 def test_the_sidebar_says_where_its_settings_change_nothing(open_app):
