@@ -14,6 +14,7 @@ from components.kit.layout import formulas
 from components.kit.model_words import divisor_latex
 from components.kit.numbers import percent
 from components.kit.tasks import Task
+from components.link import keys
 
 if TYPE_CHECKING:
     from engine.attention.patterns import ScoreTerms
@@ -142,17 +143,23 @@ def tasks(
             "pattern is a line beside the diagonal.",
             shares["previous"] >= 0.6,
             f"{here}: {percent(shares['previous'])} one token back.",
+            "“Find the head” under “All heads” lists the strongest of this kind.",
+            {keys.ATTENTION_PART: "All heads"},
         ),
         Task(
             "Choose the example “Copying from before” and find an **induction head**: at least "
             "50 % on what followed the same token before.",
             shares["induction"] >= 0.5,
             f"{here}: {percent(shares['induction'])} on what followed.",
+            "It needs a text that repeats itself. Then “Find the head” has a button for this kind.",
+            {keys.ATTENTION_PART: "All heads"},
         ),
         Task(
             "Find a token (not the first) that reads **itself** with more than half of its "
             "attention.",
             token > 0 and last > 0.5,
             f"{here}: token {token + 1} reads itself with {percent(last)}.",
+            "The first layers have such heads. Try layer 0, head by head, and click other tokens.",
+            {keys.ATTENTION_PART: "One head"},
         ),
     ]

@@ -141,6 +141,8 @@ def tasks(
             "cosine below 0.4. (Look-up)",
             nearest_cosine < 0.4,
             f"The nearest to the chosen token: {nearest_cosine:.2f}.",
+            "Signs, numbers and pieces of rare words have no near relatives.",
+            {keys.EMBEDDING_PART: "Look-up"},
         ),
         Task(
             "Find **two orders of the same words** of your own after which the lists of next "
@@ -155,6 +157,9 @@ def tasks(
             f"{percent(order.without_position.distance)}"
             + ("." if order.same_tokens else ", but they are not the same tokens.")
             + (" These are the app's own." if order_texts() == STARTS else ""),
+            "Counting up and down works, and so does who does what to whom. End both with the same "
+            "sign.",
+            {keys.EMBEDDING_PART: "Order"},
         ),
     ]
     if wavelengths is not None:
@@ -166,6 +171,8 @@ def tasks(
                 "tokens for one turn. (Position)",
                 wavelength > 1000,
                 f"Pair {pair}: {wavelength:,.1f} tokens for one turn.",
+                "The pairs turn ever more slowly, from the first to the last.",
+                {keys.EMBEDDING_PART: "Position"},
             )
         )
     return found

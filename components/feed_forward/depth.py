@@ -10,6 +10,7 @@ import streamlit as st
 from components.kit.layout import formulas
 from components.kit.numbers import percent
 from components.kit.tasks import Task
+from components.link import keys
 
 if TYPE_CHECKING:
     from engine.feed_forward.neurons import ResidualNorms, TokenNeurons
@@ -114,17 +115,23 @@ def tasks(run: TokenNeurons, norms: ResidualNorms, layer: int, token: int) -> li
             "long** (not in the first two layers).",
             layer > 1 and stream >= 5 * before,
             f"Layer {layer}, token {token + 1}: from {before:,.1f} to {stream:,.1f}.",
+            "The first token is not like the others. Follow its line to where it jumps.",
+            {keys.FEED_FORWARD_PART: "Residual stream"},
         ),
         Task(
             "Find a layer in which **attention adds more** than the feed-forward network at the "
             "chosen token.",
             attention > mlp,
             f"Layer {layer}: attention {attention:,.2f}, feed-forward {mlp:,.2f}.",
+            "The lower picture has a bar of each kind for every layer. Look at the last token.",
+            {keys.FEED_FORWARD_PART: "Residual stream"},
         ),
         Task(
             "Find a layer and token where **one neuron alone** makes up a twentieth of all that "
             "the neurons add, by length.",
             top >= 0.05,
             f"Layer {layer}, token {token + 1}: the strongest neuron has {percent(top)}.",
+            "Where the vector jumps, few neurons do the work. So look at the first token again.",
+            {keys.FEED_FORWARD_PART: "Neurons"},
         ),
     ]

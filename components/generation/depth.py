@@ -116,11 +116,13 @@ def tasks(answers: Sequence[Answer]) -> list[Task]:
             "so in chats.)",
             "end token" in reasons,
             f"Ends so far: {said or 'none'}.",
+            "Send a short question as a chat turn, and give it 60 tokens or more.",
         ),
         Task(
             "End an answer with a **stop string**, and see what was cut.",
             "stop string" in reasons,
             f"Ends so far: {said or 'none'}.",
+            "Choose a word or sign of the answer, such as a comma, and write another one.",
         ),
         Task(
             "Take a token that the model gave **less than 2 %** instead, and watch where the text "
@@ -129,5 +131,6 @@ def tasks(answers: Sequence[Answer]) -> list[Task]:
             "No token was taken by hand yet."
             if rarest is None
             else f"The least probable one that you took had {percent(rarest)}.",
+            "Click a token of the answer and take one from the end of its list.",
         ),
     ]

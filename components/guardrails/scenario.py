@@ -86,6 +86,17 @@ def scenario_line(now: Scenario, place: str) -> None:
     )
 
 
+def scenario_now() -> Scenario:
+    """Return the scenario that stands in the boxes, drawn or not."""
+    texts = {
+        entry.name: str(st.session_state.get(entry.key) or "").strip()
+        or _text_of(SCENARIOS["Puppy"], entry.name)
+        for entry in FIELDS
+    }
+    meaning = listed(texts.pop("meaning"))
+    return Scenario(**texts, meaning=meaning)
+
+
 def name_of(now: Scenario) -> str | None:
     """Return the name of a ready scenario; None for one that somebody has changed."""
     return next((name for name, ready in SCENARIOS.items() if ready == now), None)

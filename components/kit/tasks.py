@@ -1,8 +1,9 @@
-"""One task of the view “Try this”: what to do, whether it is done, and where it stands."""
+"""One task of the view “Try this”: what to do, whether it is done, and where it can be done."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -14,4 +15,8 @@ class Task:
     done: bool
     """Whether the current state of the page meets the target."""
     now: str
-    """Where it stands now, in a few words."""
+    """Where it stands now, in a few words, as Markdown."""
+    hint: str
+    """A push in the right direction, as Markdown of this project's own words."""
+    place: Mapping[str, str] = field(default_factory=dict)
+    """What must be open on the page's first view to do it: parameters of the link and values."""

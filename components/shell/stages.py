@@ -46,6 +46,8 @@ class Stage:
     icon: str
     chip: Callable[[Facts], str]
     """This prompt's own fact for the strip."""
+    tasks: int = 3
+    """How many tasks its page has under “Try this”."""
     short: str = ""
     """The title in one or two words, for the strip; empty where the title is that short."""
     settings_note: str = ""
@@ -79,6 +81,7 @@ STAGES: tuple[Stage, ...] = (
         section="Overview",
         icon=":material/route:",
         chip=lambda facts: "text in, text out",
+        tasks=4,
         short="Pipeline",
     ),
     Stage(
@@ -115,6 +118,7 @@ STAGES: tuple[Stage, ...] = (
         section="Model",
         icon=":material/visibility:",
         chip=lambda facts: f"{facts.layers} × {facts.heads} heads",
+        tasks=4,
         settings_note=_BEFORE_SAMPLING,
     ),
     Stage(
@@ -128,6 +132,7 @@ STAGES: tuple[Stage, ...] = (
         section="Model",
         icon=":material/layers:",
         chip=lambda facts: f"{facts.ff_width:,} neurons",
+        tasks=4,
         short="Feed-forward",
         settings_note=_BEFORE_SAMPLING,
     ),

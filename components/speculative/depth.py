@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -10,6 +10,7 @@ import streamlit as st
 from components.kit.numbers import percent
 from components.kit.tasks import Task
 from components.kit.text import markdown, shorten
+from components.link import keys
 from components.speculative.recorded import recorded
 from engine.speculative.drafts import DraftKind
 
@@ -118,6 +119,10 @@ def distilled_words() -> str:
     return f"Recorded with one guess per round, greedy: {told}."
 
 
+RACE: Mapping[str, str] = {keys.DRAFT_QUESTION: "The race"}
+"""Where the page's tasks are done."""
+
+
 def tasks(
     rounds: Sequence[DraftRound], summed: Pay | None, *, greedy: bool, same: bool
 ) -> list[Task]:
@@ -131,6 +136,8 @@ def tasks(
             "repeat what stands in the prompt?)",
             speed >= 1.5,
             f"The last race: {speed:.2f} × plain decoding." if speed else "No race yet.",
+            "“Prompt lookup” wins where the answer repeats the prompt: a list, a quotation.",
+            RACE,
         ),
         Task(
             "Set the temperature to 0 and check that **both texts are the same**, although at "
@@ -139,11 +146,15 @@ def tasks(
             f"{rejections} rejections; "
             + ("greedy" if greedy else "not greedy")
             + (", same text." if same and rounds else "."),
+            "Temperature 0 stands at the left. Then press “Race my prompt”.",
+            RACE,
         ),
         Task(
             "With the early exit, find the number of layers from which **more than half of the "
             "guesses** are accepted. Does it pay there?",
             accepted > 0.5 and bool(rounds) and summed is not None and summed.draft_cost > 0.02,
             f"{percent(accepted)} accepted in the last race.",
+            "The button “Draft” has the number of layers. Begin with two thirds of them.",
+            RACE,
         ),
     ]

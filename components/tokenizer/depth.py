@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -12,6 +12,7 @@ from components.kit.layout import formulas
 from components.kit.model_words import VOCABULARIES
 from components.kit.tasks import Task
 from components.kit.text import counted
+from components.link import keys
 from components.tokenizer.card import Totals, groups
 
 if TYPE_CHECKING:
@@ -87,6 +88,10 @@ def _limits(missing: int) -> None:
     )
 
 
+PIECES: Mapping[str, str] = {keys.TOKENIZER_PART: "How the pieces came to be"}
+"""Where the page's tasks are done."""
+
+
 def tasks(totals: Totals, tokens: Sequence[Token]) -> list[Task]:
     """Return what to try with the prompt: the task, whether it is met, and where it stands."""
     most = max((last - first for first, last in groups(tokens)), default=0)
@@ -99,17 +104,23 @@ def tasks(totals: Totals, tokens: Sequence[Token]) -> list[Task]:
             "good place to look.",
             most >= 3,
             f"The most that one character needs in your prompt: {most}.",
+            "The vocabulary falls back to bytes where it has no piece. 𓀀 is four bytes long.",
+            PIECES,
         ),
         Task(
             "Write the same word twice so that it gets **two different ids**, one with its leading "
             "space and one without.",
             bool(pairs),
             f"{counted(len(pairs), 'such word')} in your prompt.",
+            "A text that begins with a word has it without the space. Write the word again later.",
+            PIECES,
         ),
         Task(
             "Write at least 12 characters for which the model needs **a token for every 1.2 "
             "characters or fewer**. What do such texts have in common?",
             totals.characters >= 12 and 0 < ratio <= 1.2,
             f"{counted(totals.characters, 'character')}, {ratio:.2f} per token.",
+            "Digits, random letters and rare scripts were seldom seen when the pieces were chosen.",
+            PIECES,
         ),
     ]

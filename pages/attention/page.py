@@ -14,7 +14,7 @@ from components.kit.show import chart
 from components.kit.tasks import Task
 from components.link import keys
 from engine.attention import patterns
-from pages.attention import cache_view, head_view
+from pages.attention import cache_view, guess, head_view
 from pages.attention.head_view import Place
 from pages.frame import frame, results
 from pages.interpret import knockout
@@ -106,8 +106,9 @@ def tasks() -> list[Task]:
     shares = controls.shares_of(scores, place.layer, place.head)
     pattern = trace.pattern(place.layer)[place.head]
     found = depth.tasks(pattern, place.token, shares, place=(place.layer, place.head))
-    away = knockout.task(live, part="h", bits=0.3, text=depth.AWAY_TASK)
+    place_away = {keys.ATTENTION_PART: controls.AWAY}
+    away = knockout.task(live, part="h", bits=0.3, text=depth.AWAY_TASK, place=place_away)
     return [*found, away]
 
 
-frame.views(visual, in_depth, tasks)
+frame.views(visual, in_depth, tasks, lambda: guess.ask(live))

@@ -7,7 +7,7 @@ import streamlit as st
 from components.embedding import depth
 from components.kit.tasks import Task
 from components.link import keys, widgets
-from pages.embedding import views
+from pages.embedding import guess, views
 from pages.frame import frame, results
 
 live = frame.live_prompt()
@@ -62,4 +62,4 @@ def tasks() -> list[Task]:
     return depth.tasks(views.comparison(live), waves, float(near.cosines[0]))
 
 
-frame.views(visual, in_depth, tasks)
+frame.views(visual, in_depth, tasks, lambda: guess.ask(live))

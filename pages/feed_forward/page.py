@@ -14,7 +14,7 @@ from components.kit.show import chart
 from components.kit.tasks import Task
 from components.link import keys
 from engine.model.weights import DEFAULT
-from pages.feed_forward import answer_view
+from pages.feed_forward import answer_view, guess
 from pages.frame import frame, results
 from pages.interpret import knockout
 
@@ -141,8 +141,9 @@ def tasks() -> list[Task]:
     layer, token = select()
     run = feed_forward.token_neurons(trace, layer, token)
     found = depth.tasks(run, norms, layer, token)
-    away = knockout.task(live, part="m", bits=10.0, text=depth.AWAY_TASK)
+    there = {keys.FEED_FORWARD_PART: feed_forward_view.AWAY}
+    away = knockout.task(live, part="m", bits=10.0, text=depth.AWAY_TASK, place=there)
     return [*found, away]
 
 
-frame.views(visual, in_depth, tasks)
+frame.views(visual, in_depth, tasks, lambda: guess.ask(live))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import streamlit as st
 
+from components.kit.guess import Guess
 from components.kit.presenting import presenting as is_presented
 from components.kit.tasks import Task
 from components.kit.text import markdown, visible
@@ -23,7 +24,7 @@ from components.shell.stages import STAGES, Facts, Stage, following
 from engine.basics.errors import EngineError
 from engine.model.weights import DEFAULT
 from engine.sampling.chain import SamplingSettings
-from pages.frame import job
+from pages.frame import job, trying
 from pages.frame.live import HIDES, Live, facts, read_prompt, written
 from pages.frame.loading import loaded_model, wait_for_model
 
@@ -39,6 +40,7 @@ VIEWS = ("Visual", "In depth", "Try this")
 class Current:
     """What this run of the script shows."""
 
+    stage: Stage
     request: Request
     settings: SamplingSettings
     seed: int
@@ -63,11 +65,13 @@ def header(
     if st.session_state.get(keys.SHOWN_STAGE, stage.key) != stage.key:
         st.session_state[keys.VIEW] = VIEWS[0]  # each page opens with its picture
         job.drop()
+        trying.close_guess()
     st.session_state[keys.SHOWN_STAGE] = stage.key
     words, beside_title = st.columns([2.6, 1], vertical_alignment="top")
     with words:
         question(stage.question, stage.answer)
-    st.session_state[CURRENT] = Current(request, settings, seed, beside_title)
+    beside_title = beside_title.container(horizontal=True, gap="xxsmall", key="beside_title")
+    st.session_state[CURRENT] = Current(stage, request, settings, seed, beside_title)
     if loaded_model(request.source) is not None:
         with st.spinner("Running the model once over the prompt …", show_time=True):
             _facts(stage, request, settings, seed)
@@ -177,26 +181,37 @@ def live_prompt(*, traced: bool = True, used: bool = True) -> Live:
 
 
 def views(
-    visual: Callable[[], None], in_depth: Callable[[], None], tasks: Callable[[], list[Task]]
+    visual: Callable[[], None],
+    in_depth: Callable[[], None],
+    tasks: Callable[[], list[Task]],
+    guess: Callable[[], Guess | None],
 ) -> None:
-    """Draw the one of a page's three views that is chosen; the choice stands beside the title."""
+    """Draw the one of a page's three views that is chosen; the choice stands beside the title.
+
+    Args:
+        visual: draws the pictures.
+        in_depth: draws the formulas.
+        tasks: returns what to try.
+        guess: returns the page's question about this prompt, None if there is nothing to ask.
+    """
+    stage = _current().stage
     with _current().beside_title:
-        chosen = widgets.choice("View", VIEWS, key=keys.VIEW, label_visibility="collapsed")
+        chosen = widgets.choice(
+            "View",
+            VIEWS,
+            key=keys.VIEW,
+            label_visibility="collapsed",
+            on_change=trying.close_guess,
+        )
+        trying.guess_button(stage, chosen == VIEWS[0])
     with errors_said():
         if chosen == VIEWS[0]:
-            visual()
+            if not trying.guess_waits(stage, guess):
+                visual()
         elif chosen == VIEWS[1]:
             in_depth()
         else:
-            for task in tasks():
-                _show_task(task)
-
-
-def _show_task(task: Task) -> None:
-    icon = ":material/check_circle:" if task.done else ":material/radio_button_unchecked:"
-    with st.container(border=True):
-        st.markdown(f"{icon} {task.text}")
-        st.caption(("Done. " if task.done else "Not yet. ") + task.now)
+            trying.try_this(stage, tasks(), guess)
 
 
 def sidebar_state() -> Literal["auto", "collapsed"]:

@@ -14,7 +14,7 @@ from components.kit.text import counted, markdown, visible
 from engine.generation.branches import Setup, Written
 from engine.kv_cache.sizes import size_of
 from pages.frame import frame, job
-from pages.generation import answers
+from pages.generation import answers, guess
 from pages.generation.views import looks
 
 Answer = tuple[Written, ...]
@@ -147,4 +147,4 @@ def tasks() -> list[Task]:
     return depth.tasks(paths)
 
 
-frame.views(visual, in_depth, tasks)
+frame.views(visual, in_depth, tasks, lambda: guess.ask(live))

@@ -8,13 +8,13 @@ import streamlit as st
 
 from components.guardrails import depth, leaks
 from components.guardrails.controls import controls_table
-from components.guardrails.scenario import scenario_controls, scenario_line
+from components.guardrails.scenario import scenario_controls, scenario_line, scenario_now
 from components.kit.tasks import Task
 from components.link import keys, widgets
 from engine.guardrails.ban import spellings
 from engine.guardrails.scenario import Scenario, prompt_ids, system_place
 from pages.frame import frame
-from pages.guardrails import comparison, constraint, single
+from pages.guardrails import comparison, constraint, guess, single
 
 live = frame.live_prompt(traced=False, used=False)
 
@@ -70,4 +70,4 @@ def tasks() -> list[Task]:
     return single.tasks(live, scenario_controls())
 
 
-frame.views(visual, in_depth, tasks)
+frame.views(visual, in_depth, tasks, lambda: guess.ask(live, scenario_now()))

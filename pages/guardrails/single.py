@@ -184,17 +184,23 @@ def tasks(live: Live, now: Scenario) -> list[Task]:
             spelled,
             f"{len(token_ban.banned)} ids are banned. "
             + ("The word was spelled." if spelled else "The word was not spelled under the ban."),
+            "Change the word under “Secret”. A name of several pieces has other spellings.",
+            {keys.GUARD: "Logit ban"},
         ),
         Task(
             "Find an answer under the sequence ban that gives the secret away without the word. "
             "(Logit ban; try other seeds.)",
             bool(told),
             f"“{markdown(told[0])}” tells it." if told else "None so far.",
+            "With the scenario “Puppy”, press “Ask with the next seed” until a dog comes.",
+            {keys.GUARD: "Logit ban"},
         ),
         Task(
             "Choose the word of the input filter so that only one wording gets through after "
             "normalisation. (Input filter, and “Secret”.)",
             len(through) == 1,
             f"{len(through)} get through" + (f": {', '.join(through)}." if through else "."),
+            "Look for a word that stands in nearly every wording, such as a name.",
+            {keys.GUARD: "Input filter"},
         ),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,7 +80,7 @@ def show(live: Live, scores: HeadScores) -> None:
     _replacement(live)
 
 
-def task(live: Live, *, part: str, bits: float, text: str) -> Task:
+def task(live: Live, *, part: str, bits: float, text: str, place: Mapping[str, str]) -> Task:
     """Return a task that asks for one telling edit: its text, whether it is done, and where.
 
     Args:
@@ -88,14 +89,17 @@ def task(live: Live, *, part: str, bits: float, text: str) -> Task:
             network.
         bits: the KL divergence that is to be reached.
         text: what to do, as Markdown.
+        place: where the page takes parts away.
     """
+    hint = "The picture of all heads says which ones matter; the examples name a few more parts."
     codes = check.text(keys.EDITS)
     edits, _ = _parsed(live, codes)
     if not edits:
-        return Task(text, False, "Nothing is taken away.")
+        return Task(text, False, "Nothing is taken away.", hint, place)
     found = results.difference(live.model.source, live.ids, edits)
     done = len(edits) == 1 and codes.strip().startswith(part) and found.kl >= bits
-    return Task(text, done, f"Taken away: {len(edits)}; the answer is {found.kl:.2f} bits off.")
+    now = f"Taken away: {len(edits)}; the answer is {found.kl:.2f} bits off."
+    return Task(text, done, now, hint, place)
 
 
 def _choices(live: Live) -> list[knockout.Choice]:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
 
 from components.kit.layout import side_by_side
-from components.kit.numbers import percent
 from components.kit.show import chart
-from components.kit.tasks import Task
-from components.kit.text import counted, markdown, visible
+from components.kit.text import counted, visible
 from components.link import keys, widgets
 from components.lm_head import scores as view
 from components.lm_head.depth import in_depth_words
 from engine.basics import distribution
 from pages.frame import frame, results
-from pages.lm_head import views
-
-VIEWS = ("Top 20", "All scores", "Softmax", "Two prompts", "No answer inside", "Ways to ask")
+from pages.lm_head import guess, tasks, views
 
 live = frame.live_prompt()
 tokenizer = live.model.tokenizer
@@ -97,22 +92,24 @@ def softmax_view() -> None:
 def visual() -> None:
     """Draw the chosen view."""
     with st.container(horizontal=True, key="lm_head_controls"):
-        chosen = widgets.choice("View", VIEWS, key=keys.LM_HEAD_PART, label_visibility="collapsed")
-        if chosen == VIEWS[0]:
+        chosen = widgets.choice(
+            "View", views.PARTS, key=keys.LM_HEAD_PART, label_visibility="collapsed"
+        )
+        if chosen == views.PARTS[0]:
             view.look_up(tokenizer.encode, probabilities, name_of)
-        elif chosen == VIEWS[3]:
+        elif chosen == views.PARTS[3]:
             second = views.second_prompt(live)
-        elif chosen == VIEWS[5]:
+        elif chosen == views.PARTS[5]:
             fact = views.fact_to_ask(live)
-    if chosen == VIEWS[1]:
+    if chosen == views.PARTS[1]:
         everything()
-    elif chosen == VIEWS[2]:
+    elif chosen == views.PARTS[2]:
         softmax_view()
-    elif chosen == VIEWS[3]:
+    elif chosen == views.PARTS[3]:
         views.two_prompts(live, second, logits, name_of)
-    elif chosen == VIEWS[4]:
+    elif chosen == views.PARTS[4]:
         views.no_answer(live, logits, name_of)
-    elif chosen == VIEWS[5]:
+    elif chosen == views.PARTS[5]:
         views.ways_to_ask(live, fact)
     else:
         top_scores()
@@ -124,27 +121,4 @@ def in_depth() -> None:
     in_depth_words(live.model.architecture, terms, name_of(terms.token_id), scores.entropy_bits)
 
 
-def tasks() -> list[Task]:
-    """Return what to try."""
-    chosen, top = selected(), float(np.max(probabilities))
-    rank = distribution.rank_of(logits, chosen)
-    return [
-        Task(
-            "Find a prompt whose next token is almost certain: above 90 %.",
-            top > 0.9,
-            f"The top token, {markdown(name_of(int(best.ids[0])))}, has {percent(top)}.",
-        ),
-        Task(
-            "Find a prompt that leaves more than 200 effective choices.",
-            distribution.effective_choices(scores.entropy_bits) > 200,
-            f"Now it is {distribution.effective_choices(scores.entropy_bits):,.1f}.",
-        ),
-        Task(
-            "Find a word that fits so badly that 40,000 tokens come before it.",
-            rank > 40_000,
-            f"{markdown(name_of(chosen))} is number {rank:,}.",
-        ),
-    ]
-
-
-frame.views(visual, in_depth, tasks)
+frame.views(visual, in_depth, lambda: tasks.found(live, selected()), lambda: guess.ask(live))

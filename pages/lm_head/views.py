@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from pages.frame.live import Live
 
 Names = Callable[[int], str]
+PARTS = ("Top 20", "All scores", "Softmax", "Two prompts", "No answer inside", "Ways to ask")
+"""The parts of the page, as they are chosen."""
 RANKS = 10
 SHIFTED = 8
 """Likeliest tokens of either prompt whose probability is followed to the other."""

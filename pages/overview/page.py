@@ -15,7 +15,7 @@ from engine.overview.facts import Overview
 from pages.frame import frame, job
 from pages.frame.live import HIDES, written
 from pages.frame.loading import loaded_model
-from pages.overview import writing
+from pages.overview import guess, writing
 from pages.overview.controls import controls, keep_writing, text_line
 
 LINKS = [entry.key for entry in STAGES if entry.key != "overview"]
@@ -64,21 +64,25 @@ def tasks() -> list[Task]:
             "Guess before you press “Next token”: a word that is among the model’s first three.",
             hit,
             "Your last guess was." if hit else "No such guess yet.",
+            "Type one word into the box beside the button. Words of daily life lead most lists.",
         ),
         Task(
             "Write three tokens, one at a time, and watch the light walk each time.",
             count >= 3,
             f"{counted(count, 'token')} written.",
+            "The pace beside ▶ slows the light down, and W stops it.",
         ),
         Task(
             "Let a token come that is not among the model’s first three. The seed decides.",
             unlikely,
             f"The last one was number {drawn.token.rank:,}." if drawn else "None has come yet.",
+            "Change the seed at the left, or raise the temperature, and press “Next token” again.",
         ),
         Task(
             "Change the settings so that nothing is left to chance.",
             left == 1 and facts.sampling.drawn.id == best,
             f"Now {counted(left, 'token')} can be drawn.",
+            "Temperature 0 always takes the likeliest. Top-k 1 does it too. Why?",
         ),
     ]
 
@@ -88,4 +92,9 @@ if loaded_model(request.source) is None:
     picture(recorded_run()[0], recorded=True)
 live = frame.live_prompt()
 facts = live.overview(written(live), writing.next_number(live))
-frame.views(visual, lambda: in_depth_words(facts), tasks)
+frame.views(
+    visual,
+    lambda: in_depth_words(facts),
+    tasks,
+    lambda: guess.ask(live, written(live), facts),
+)

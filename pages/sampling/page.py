@@ -12,7 +12,7 @@ from components.sampling.depth import in_depth_words
 from components.sampling.parts import FORMERLY, PARTS
 from engine.sampling import chain as sampling
 from pages.frame import frame, results
-from pages.sampling import chain, views
+from pages.sampling import chain, guess, views
 
 live = frame.live_prompt()
 name_of = chain.names_of(live.model.source)
@@ -63,12 +63,16 @@ def tasks() -> list[Task]:
             "Lower the temperature (but not to 0) until the top token passes 99 %.",
             settings.temperature > 0 and top > 0.99,
             f"The top token has {percent(top)} at T = {settings.temperature:g}.",
+            "The slider stands beside the bars. A prompt with one clear answer gets there first.",
+            {keys.SAMPLING_PART: PARTS[0]},
         ),
         Task(
             "With top-p alone, every other step off, keep between 2 and 10 tokens.",
             2 <= last.survivors <= 10 and settings.top_p < 1 and only_top_p,
             f"{last.survivors:,} tokens are left"
             + ("." if only_top_p else "; other steps are still on."),
+            "“The model's own” switches every step off. Then open “Top-p” and move it.",
+            {keys.SAMPLING_PART: PARTS[0]},
         ),
         Task(
             "Find an order of the steps that leaves another number of tokens than transformers' "
@@ -76,8 +80,10 @@ def tasks() -> list[Task]:
             as_usual != last.survivors,
             f"{' → '.join(settings.order)} leaves {last.survivors:,}, transformers' order leaves "
             f"{as_usual:,}.",
+            "Temperature before or after top-p: which of them sees the flatter list?",
+            {keys.SAMPLING_PART: PARTS[0]},
         ),
     ]
 
 
-frame.views(visual, in_depth, tasks)
+frame.views(visual, in_depth, tasks, lambda: guess.ask(live))

@@ -12,7 +12,7 @@ from components.speculative import depth as speculative_depth
 from components.speculative import recorded
 from engine.speculative.drafts import DraftKind
 from pages.frame import frame, job
-from pages.speculative import race_part, races, views
+from pages.speculative import guess, race_part, races, views
 
 PARTS = ("The race", "When does it pay?", "Same distribution?")
 
@@ -90,4 +90,4 @@ def tasks() -> list[Task]:
     )
 
 
-frame.views(visual, in_depth, tasks)
+frame.views(visual, in_depth, tasks, lambda: guess.ask(live))

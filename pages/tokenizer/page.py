@@ -8,7 +8,7 @@ from components.kit.tasks import Task
 from components.link import keys, widgets
 from components.tokenizer import card, depth
 from pages.frame import frame
-from pages.tokenizer import views
+from pages.tokenizer import guess, views
 
 live = frame.live_prompt(traced=False)
 counted = card.totals(live.text, live.tokens)
@@ -42,4 +42,4 @@ def tasks() -> list[Task]:
     return depth.tasks(counted, live.tokens)
 
 
-frame.views(visual, in_depth, tasks)
+frame.views(visual, in_depth, tasks, lambda: guess.ask(live))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from components.kit.guess import Guess
 from components.kit.numbers import percent
 from components.kit.tasks import Task
 from components.kit.text import markdown
@@ -14,7 +15,7 @@ from components.training import depth, view
 from engine.basics.errors import EngineError
 from pages.frame import frame
 from pages.frame.kept import last
-from pages.training import session
+from pages.training import guess, session
 from pages.training import views as panels
 
 live = frame.live_prompt(traced=False, used=False)
@@ -75,6 +76,12 @@ def in_depth() -> None:
     )
 
 
+def question() -> Guess | None:
+    """Return the question about the text whose loss the page shows."""
+    text = str(st.session_state.get(keys.LOSS_TEXT) or TEXT)
+    return guess.ask(live, text, panels.tokens_of(live, text))
+
+
 def tasks() -> list[Task]:
     """Return what to try."""
     steps = last(panels.LEARNED)[1] or []
@@ -89,11 +96,15 @@ def tasks() -> list[Task]:
             "Teach it a sentence until the answer passes 90 %.",
             passed,
             f"It is at {percent(steps[-1].competing[0])}." if steps else "Nothing was taught yet.",
+            "Teach it more steps, or move the learning rate one notch up.",
+            {keys.LESSON: "One step of learning"},
         ),
         Task(
             "Find a sentence and a learning rate that harm another fact by 5 points or more.",
             hurt,
             "One was harmed." if hurt else "None was harmed so far.",
+            "Large steps harm most. The facts are listed beside what was taught.",
+            {keys.LESSON: "One step of learning"},
         ),
         Task(
             "Make it prefer your answer (margin above 0.5) without changing the rest of it much "
@@ -102,8 +113,10 @@ def tasks() -> list[Task]:
             f"Margin {pairs[-1].margin:.2f}, KL {pairs[-1].divergence:.3f}."
             if pairs
             else "No preference was trained yet.",
+            "A larger β holds the model nearer to what it was; fewer steps do too.",
+            {keys.LESSON: "Preference"},
         ),
     ]
 
 
-frame.views(visual, in_depth, tasks)
+frame.views(visual, in_depth, tasks, question)
