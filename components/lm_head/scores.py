@@ -88,7 +88,7 @@ def look_up(
         key=LOOK_UP,
         placeholder="Find a token: a word, or #7042",
         label_visibility="collapsed",
-        width=290,
+        width=230,
     )
     wanted = st.session_state.get(LOOK_UP) or ""
     if not wanted:

@@ -29,8 +29,8 @@ def ask(live: Live, now: Scenario) -> Guess:
     ban = next(tally for tally in tallies if tally.guard == BAN)
     where = "Counted here" if done else "Recorded with SmolLM2-135M-Instruct"
     return numbers(
-        f"{quoted(scenario.system, limit=120)} The model is asked {ban.runs} times "
-        f"{quoted(scenario.question, limit=60)} and can't write the letters of "
+        f"“{excerpt(scenario.system)}” The model is asked {ban.runs} times "
+        f"“{excerpt(scenario.question)}” and can't write the letters of "
         f"{quoted(scenario.word)}. How many answers give the secret away all the same?",
         ban.told,
         (0, ban.runs // 10, ban.runs // 2, ban.runs),

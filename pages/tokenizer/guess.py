@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from components.kit.guess import Guess, numbers
-from components.kit.text import counted, quoted
+from components.kit.text import counted, excerpt
 
 if TYPE_CHECKING:
     from pages.frame.live import Live
@@ -29,10 +29,10 @@ def ask(live: Live) -> Guess | None:
     way, changed = next((name, other) for name, other in ways if other != text)
     now, then = len(encode(text)), len(encode(changed))
     return numbers(
-        f"{quoted(text, limit=60)} has {counted(now, 'token')}. How many has it {way}?",
+        f"“{excerpt(text)}” has {counted(now, 'token')}. How many has it {way}?",
         then,
         (now, 2 * now, len(changed)),
-        f"{quoted(changed, limit=60)} is cut into {counted(then, 'token')}. To the model it is "
+        f"“{excerpt(changed)}” is cut into {counted(then, 'token')}. To the model it is "
         "another text with other ids: pieces are learned from how people usually write.",
         least=1,
     )
