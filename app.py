@@ -13,6 +13,7 @@ from components.shell.stages import STAGES, sections
 from pages.frame import frame
 from pages.frame.loading import allowed_sources, loader
 from pages.frame.memory import forget_old_widgets
+from pages.lesson import guesses
 
 st.set_page_config(
     page_title="Token by Token",
@@ -38,12 +39,15 @@ chosen = st.navigation(
 )
 stage = next(entry for entry in STAGES if page_of[entry.key] == chosen)
 check.read_link()  # it may write to the address, which only now names the page
+guesses.begin(stage)
+asking = guesses.asks(stage)
 if st.session_state.get(keys.SHOWN_STAGE, stage.key) != stage.key:
     check.hold_settings()
 
 with st.sidebar:
     source = sidebar.model_picker(allowed_sources())
-    in_page = settings_in_page(frame.shows_visual(stage)) if stage.key == "sampling" else ()
+    drawn = stage.key == "sampling" and not asking
+    in_page = settings_in_page(frame.shows_visual(stage)) if drawn else ()
     sidebar.sampling_controls(stage.settings_note, without=in_page)
     seed = sidebar.seed_control()
     sidebar.usual_settings()
@@ -54,10 +58,19 @@ loader(source)  # starts at the first visit; the page is painted meanwhile
 
 with st.container(key="frame", gap="xxsmall"):
     strip = st.container(key="strip")
-    request = sidebar.prompt_controls(source, frame.model_line(source))
-    frame.header(stage, strip, request, settings, seed)
+    guesses.show_bar(stage)
+    if asking:
+        request = sidebar.request_unseen(source)
+    else:
+        request = sidebar.prompt_controls(source, frame.model_line(source))
+    told = guesses.told(stage, source)
+    frame.header(stage, strip, request, settings, seed, closed=asking, instead=told)
 with frame.errors_said():
-    chosen.run()
-frame.footer(stage)
+    if asking:
+        guesses.ask(source)
+    else:
+        chosen.run()
+if not asking:
+    frame.footer(stage)
 check.show_notices()
 forget_old_widgets()

@@ -17,7 +17,7 @@ SHIPPED = ("app", *LAYERS)
 OWN = {"app", "engine", "components", "pages", "tests", "benchmarks", "scripts"}
 
 MAY_IMPORT = {
-    "app": ("components", "pages.frame"),
+    "app": ("components", "pages.frame", "pages.lesson"),
     "pages": ("engine", "components", "pages"),
     "components": ("components", "engine"),
     "engine": ("engine",),
@@ -41,18 +41,18 @@ RANKS = {
         ("embedding", "attention", "feed_forward", "lm_head", "interpret"),
         ("generation",),
         ("speculative", "guardrails", "training"),
-        ("overview",),
+        ("overview", "lesson"),
         ("library",),
     ),
     "components": (
         ("kit",),
         ("link",),
         ("shell",),
-        (*KEYS, "interpret", "kv_cache"),
+        (*KEYS, "interpret", "kv_cache", "lesson"),
     ),
     "pages": (
         ("frame",),
-        ("interpret",),
+        ("interpret", "lesson"),
         KEYS,
     ),
 }

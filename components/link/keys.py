@@ -107,6 +107,13 @@ FORGED_ORDER = "forged_order"
 FORMAT = "format"
 FORMAT_KEYS = "keys"
 
+TEN_GUESSES = "ten_guesses"
+"""Which of the ten guesses is at hand."""
+GUESSED = "guessed"
+"""What was guessed so far."""
+BELIEVED = "believed"
+"""What was said to be true or false at the end."""
+
 LESSON = "lesson"
 LOSS_TEXT = "loss_text"
 LEARN_START = "learn_start"

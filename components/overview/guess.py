@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from engine.lm_head.standing import Standing
 
 INVITATION = (
-    "A real language model. Press “Next token”: it adds one piece of text. Before you do: which "
-    "word do you expect?"
+    "Press “Next token”: it adds one piece of text. Before you do: which word do you expect? New "
+    "here? Take the ten guesses."
 )
 
 

@@ -90,6 +90,15 @@ def prompt_controls(source: str, model: str) -> Request:
     return Request(prompt, chat, source)
 
 
+def request_unseen(source: str) -> Request:
+    """Return what the prompt box and the chat switch say, where neither is drawn.
+
+    Args:
+        source: the model that is asked for.
+    """
+    return Request(prompt_text(), bool(st.session_state.get(keys.CHAT)), source)
+
+
 def model_picker(sources: tuple[str, ...]) -> str:
     """Draw the choice of the model, where there is one, and return what is chosen."""
     if len(sources) == 1:
@@ -172,17 +181,22 @@ def _use_preset() -> None:
             )
 
 
+def usual_values() -> dict[str, int | float | str]:
+    """Return the usual settings of the sampling and the seed, by key of the session."""
+    texts = {keys.LOGIT_BIAS: "", keys.ORDER: "", keys.COUNTED: next(iter(COUNTINGS))}
+    return {key: keys.limit(key).number(keys.limit(key).default) for key in _SETTINGS} | texts
+
+
 def usual_settings() -> None:
     """Draw the button that brings the settings of the sampling and the seed back."""
-    usual = {key: keys.limit(key).number(keys.limit(key).default) for key in _SETTINGS}
-    texts = {keys.LOGIT_BIAS: "", keys.ORDER: "", keys.COUNTED: next(iter(COUNTINGS))}
-    away = any(st.session_state.get(key, value) != value for key, value in (usual | texts).items())
+    usual = usual_values()
+    away = any(st.session_state.get(key, value) != value for key, value in usual.items())
     st.button(
         "Usual settings",
         key="usual_settings",
         icon=":material/restart_alt:",
         disabled=not away,
         on_click=change,
-        args=("The settings and the seed are the usual ones again.", usual | texts),
+        args=("The settings and the seed are the usual ones again.", usual),
         width="stretch",
     )

@@ -46,10 +46,19 @@ class Current:
     seed: int
     beside_title: DeltaGenerator
     """Where the choice of the view stands."""
+    closed: bool
+    """Whether a question is open on the page, so that nothing is to give its answer away."""
 
 
 def header(
-    stage: Stage, slot: DeltaGenerator, request: Request, settings: SamplingSettings, seed: int
+    stage: Stage,
+    slot: DeltaGenerator,
+    request: Request,
+    settings: SamplingSettings,
+    seed: int,
+    *,
+    closed: bool = False,
+    instead: Callable[[], None] | None = None,
 ) -> None:
     """Draw the strip, the question and the answer, and keep the request for the page.
 
@@ -61,6 +70,8 @@ def header(
         request: what the user asks for.
         settings: of the sampling.
         seed: of the random numbers.
+        closed: whether a question is open on the page: then neither words nor facts are drawn.
+        instead: draws what stands in place of the question and the answer.
     """
     if st.session_state.get(keys.SHOWN_STAGE, stage.key) != stage.key:
         st.session_state[keys.VIEW] = VIEWS[0]  # each page opens with its picture
@@ -68,11 +79,12 @@ def header(
         trying.close_guess()
     st.session_state[keys.SHOWN_STAGE] = stage.key
     words, beside_title = st.columns([2.6, 1], vertical_alignment="top")
-    with words:
-        question(stage.question, stage.answer)
+    if not closed:
+        with words:
+            instead() if instead else question(stage.question, stage.answer)
     beside_title = beside_title.container(horizontal=True, gap="xxsmall", key="beside_title")
-    st.session_state[CURRENT] = Current(stage, request, settings, seed, beside_title)
-    if loaded_model(request.source) is not None:
+    st.session_state[CURRENT] = Current(stage, request, settings, seed, beside_title, closed)
+    if loaded_model(request.source) is not None and not closed:
         with st.spinner("Running the model once over the prompt …", show_time=True):
             _facts(stage, request, settings, seed)
     # A fragment waits for a run of the whole script, so while a page writes its chips would not
@@ -117,7 +129,8 @@ def _facts(stage: Stage, request: Request, settings: SamplingSettings, seed: int
 def _strip(current: Stage) -> None:
     """Draw one chip per stage; a click leads there."""
     asked = _current()
-    known = _facts(current, asked.request, read_settings()[0], asked.seed)
+    settings = read_settings()[0]
+    known = None if asked.closed else _facts(current, asked.request, settings, asked.seed)
     hidden = "lm_head" if current.key == "overview" and st.session_state.get(HIDES) else None
     chips = [
         StageChip(

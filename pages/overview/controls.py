@@ -12,6 +12,7 @@ from components.overview import guess
 from engine.overview.facts import Overview
 from pages.frame import job
 from pages.frame.live import Live, written
+from pages.lesson import guesses
 from pages.overview import writing
 
 if TYPE_CHECKING:
@@ -43,9 +44,15 @@ def controls(live: Live, facts: Overview, *, running: bool) -> DeltaGenerator:
                 icon=":material/edit:",
                 disabled=over,
             )
-        st.button(
-            "Start over", key="start_over", icon=":material/replay:", on_click=writing.start_over
-        )
+        if running or written(live):
+            st.button(
+                "Start over",
+                key="start_over",
+                icon=":material/replay:",
+                on_click=writing.start_over,
+            )
+        else:
+            guesses.entry()
     place = words.empty()
     place.markdown(f":small[{markdown(said(live))}]")
     return place

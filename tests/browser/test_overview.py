@@ -28,7 +28,7 @@ def test_picture_and_buttons_are_seen_without_scrolling(page_at, viewport):
     page = page_at("/", viewport=viewport)
     height = viewport[1]
     settled(page)
-    for key in ("next_token", "write_more", "start_over"):
+    for key in ("next_token", "write_more", "lesson_enter"):
         box = widget(page, key).bounding_box()
         assert box["y"] + box["height"] < height / 2
     picture = widget(page, "main_picture").bounding_box()
