@@ -48,6 +48,8 @@ class Current:
     """Where the choice of the view stands."""
     closed: bool
     """Whether a question is open on the page, so that nothing is to give its answer away."""
+    told: bool
+    """Whether something else stands in place of the page's question and answer."""
 
 
 def header(
@@ -83,7 +85,9 @@ def header(
         with words:
             instead() if instead else question(stage.question, stage.answer)
     beside_title = beside_title.container(horizontal=True, gap="xxsmall", key="beside_title")
-    st.session_state[CURRENT] = Current(stage, request, settings, seed, beside_title, closed)
+    st.session_state[CURRENT] = Current(
+        stage, request, settings, seed, beside_title, closed, told=instead is not None
+    )
     if loaded_model(request.source) is not None and not closed:
         with st.spinner("Running the model once over the prompt …", show_time=True):
             _facts(stage, request, settings, seed)
@@ -216,7 +220,7 @@ def views(
             label_visibility="collapsed",
             on_change=trying.close_guess,
         )
-        trying.guess_button(stage, chosen == VIEWS[0])
+        trying.guess_button(stage, chosen == VIEWS[0] and not _current().told)
     with errors_said():
         if chosen == VIEWS[0]:
             if not trying.guess_waits(stage, guess):
