@@ -9,6 +9,7 @@ from components.link import check, keys
 from components.link.sampling import read_settings
 from components.sampling.parts import settings_in_page
 from components.shell import sidebar
+from components.shell.guide import guide_button
 from components.shell.stages import STAGES, sections
 from pages.frame import frame
 from pages.frame.loading import allowed_sources, loader
@@ -51,6 +52,7 @@ with st.sidebar:
     sidebar.sampling_controls(stage.settings_note, without=in_page)
     seed = sidebar.seed_control()
     sidebar.usual_settings()
+    guide_button(stage.key)
 settings, problems = read_settings()
 for problem in problems:
     st.warning(markdown(problem))

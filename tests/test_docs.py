@@ -7,7 +7,8 @@ import re
 
 from components.sampling.presets import PRESETS as SETTINGS
 from components.shell.example_prompts import PRESETS
-from components.shell.stages import STAGES
+from components.shell.routes import ROUTES
+from components.shell.stages import STAGES, stage
 from tests.sources import ROOT, sources
 
 GUIDE = (ROOT / "docs/teachers-guide.md").read_text(encoding="utf-8")
@@ -48,11 +49,13 @@ def test_what_the_guide_tells_to_click_is_on_the_screen():
     assert [name for name in sorted(unknown) if not name.startswith(parts)] == []
 
 
-def test_the_minutes_of_both_routes_add_up():
-    for total in (45, 90):
+def test_the_routes_are_those_of_the_app_and_their_minutes_add_up():
+    assert list(ROUTES) == [20, 45, 90]
+    for total, stops in ROUTES.items():
         part = GUIDE.split(f"\n## {total} minutes\n")[1].split("\n## ")[0]
-        minutes = [int(number) for number in re.findall(r"^\| (\d+) \|", part, re.MULTILINE)]
-        assert sum(minutes) == total
+        rows = re.findall(r"^\| (\d+) \| ([^|]+) \| ([^|]+) \|$", part, re.MULTILINE)
+        assert rows == [(str(s.minutes), stage(s.stage).title, s.do) for s in stops]
+        assert sum(stop.minutes for stop in stops) == total
 
 
 def test_every_setting_is_described_for_operators():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.kit.text import markdown
+from components.shell.guide import OPEN
 from components.shell.stages import stage
 
 
@@ -165,6 +166,9 @@ WORDS: tuple[Word, ...] = (
 @st.dialog("Signs and words", width="large")
 def glossary() -> None:
     """Open the signs and words over the page."""
+    if st.button("Teacher's guide", key="guide_from_words", icon=":material/menu_book:"):
+        st.session_state[OPEN] = True
+        st.rerun()
     st.table(
         {
             "sign": [markdown(sign) for sign, _ in SIGNS],
