@@ -104,4 +104,6 @@ def _page(current: str) -> None:
         key="guide_page",
         label_visibility="collapsed",
     )
-    st.markdown(sections()[str(title)])
+    page = next(entry for entry in STAGES if entry.title == title)
+    st.page_link(page.page, label=f"Open “{page.title}”", icon=page.icon)
+    st.markdown(sections()[page.title])
