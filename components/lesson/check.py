@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -12,36 +12,31 @@ from components.lesson.steps import STEPS, Step
 TRUE, FALSE = "True", "False"
 
 
-def statements(said: Sequence[bool | None], say: Callable[[int, bool | None], None]) -> None:
+def statements(said: Sequence[bool | None]) -> tuple[bool | None, ...]:
     """Draw the ten statements, each with true and false; none is chosen at first.
 
     Args:
-        said: what was chosen so far, per statement.
-        say: takes the number of a statement, from 0 on, and what is chosen now.
+        said: what was chosen before, per statement.
+
+    Returns:
+        What is chosen now.
     """
     st.html(
         '<h1 style="font-size: 1.3rem; line-height: 1.35; font-weight: 600; margin: 0; '
         'padding: 0">True or false? The ten beliefs once more, in other words.</h1>'
     )
+    found: list[bool | None] = []
     for number, step in enumerate(STEPS):
         key = f"lesson_check_{number}"
-        if (chosen := said[number]) is not None:
-            st.session_state.setdefault(key, TRUE if chosen else FALSE)
+        if (before := said[number]) is not None:
+            st.session_state.setdefault(key, TRUE if before else FALSE)
         words, answer = st.columns([4, 1], vertical_alignment="center")
         words.markdown(f"{number + 1}. {markdown(step.statement)}")
-        answer.segmented_control(
-            f"Statement {number + 1}",
-            (TRUE, FALSE),
-            key=key,
-            label_visibility="collapsed",
-            on_change=_chosen,
-            args=(number, say),
+        chosen = answer.segmented_control(
+            f"Statement {number + 1}", (TRUE, FALSE), key=key, label_visibility="collapsed"
         )
-
-
-def _chosen(number: int, say: Callable[[int, bool | None], None]) -> None:
-    value = st.session_state.get(f"lesson_check_{number}")
-    say(number, None if value is None else value == TRUE)
+        found.append(None if chosen is None else chosen == TRUE)
+    return tuple(found)
 
 
 def believed_at_first(step: Step, guess: int | None) -> bool | None:
@@ -80,7 +75,7 @@ def result(guesses: Sequence[int | None], said: Sequence[bool | None]) -> None:
     )
     heads = "".join(
         f'<th style="text-align: left; padding-right: 1rem">{head}</th>'
-        for head in ("What many think", "At first", "Now", "What holds")
+        for head in ("What many think", "You at first", "You now", "What holds")
     )
     st.html(
         '<h1 style="font-size: 1.3rem; line-height: 1.35; font-weight: 600; margin: 0; '
@@ -96,15 +91,15 @@ def result(guesses: Sequence[int | None], said: Sequence[bool | None]) -> None:
 
 def _row(step: Step, guess: int | None, said: bool | None) -> str:
     first, last = believed_at_first(step, guess), believed_at_last(step, said)
-    now = _word(last, "you think so", "you do not")
+    now = _word(last)
     if None not in (first, last) and first != last:
         now = f"<b>{now}</b>"
     return (
         f"<tr><td>{html(step.belief)}</td>"
-        f"<td>{_word(first, 'you thought so', 'you did not')}</td><td>{now}</td>"
+        f"<td>{_word(first)}</td><td>{now}</td>"
         f"<td>{html(step.statement)} <b>{TRUE if step.statement_is_true else FALSE}.</b></td></tr>"
     )
 
 
-def _word(value: bool | None, yes: str, no: str) -> str:
-    return "–" if value is None else yes if value else no
+def _word(value: bool | None) -> str:
+    return "–" if value is None else "yes" if value else "no"

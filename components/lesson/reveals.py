@@ -71,9 +71,9 @@ def order(found: TwoOrders) -> Reveal:
     return Reveal(
         right=2 if nothing else 1,
         found=(
-            f"Not told where the pieces stand, the first layer gets results that differ by "
-            f"{found.first_layer_untold:.5f} between the two orders; told, by "
-            f"{percent(found.first_layer)}. Told, the model goes on after the first one with "
+            "Not told where the pieces stand, the first layer gets results that differ by "
+            f"{100 * found.first_layer_untold:.3f} % between the two orders; told, by "
+            f"{100 * found.first_layer:.3f} %. Told, the model goes on after the first one with "
             f"“{_line(found.told)}”; not told, with “{_line(found.untold)}”."
         ),
         why=(
@@ -197,8 +197,8 @@ def greedy(found: Sequence[Expected]) -> Reveal:
 
 def helper(found: Helped, law: LawCheck) -> Reveal:
     """Say that a draft leaves the text alone, and what many rounds with chance show."""
-    shares = ", ".join(f"{100 * count / law.rounds:.1f}" for count in law.counts)
-    should = ", ".join(f"{100 * share:.0f}" for share in law.expected)
+    shares = _listed([f"{100 * count / law.rounds:.1f}" for count in law.counts])
+    should = _listed([f"{100 * share:.0f}" for share in law.expected])
     same = "The text is the same with and without it" if found.same else "The texts part"
     end = (
         f"“{_line(found.without)}”"
@@ -210,8 +210,8 @@ def helper(found: Helped, law: LawCheck) -> Reveal:
         right=2 if found.same else 1,
         found=(
             f"The helper guessed {counted(found.guessed, 'piece')}, and the model kept "
-            f"{found.kept}. {same}: {end}. With chance: in {law.rounds:,} rounds three words came "
-            f"{shares} % of the time; without a helper they have {should} %."
+            f"{found.kept}. {same}: {end}. With dice: three words that have {should} % without a "
+            f"helper came in {shares} % of {law.rounds:,} rounds with one (a recorded count)."
         ),
         why=(
             "Each guess is held against what the model itself would do, and a wrong one is "
@@ -308,6 +308,10 @@ def wrong(found: FalseQuestion, facts: Sharpness | None) -> Reveal:
         ),
         texts=_texts(found.answers),
     )
+
+
+def _listed(numbers: Sequence[str]) -> str:
+    return f"{', '.join(numbers[:-1])} and {numbers[-1]}"
 
 
 def _pieces(pieces: Sequence[bytes]) -> str:

@@ -180,7 +180,7 @@ def show_bar(shown: Stage) -> None:
         ways["lesson_back"] = Way("Back", partial(go, CHECK if at.place == END else str(last)))
         where = "Ten guesses: check" if at.place == CHECK else "Ten guesses: end"
         if at.place == CHECK:
-            ways["lesson_next"] = Way("Show what changed", partial(go, END), primary=True)
+            ways["lesson_next"] = Way("Result", partial(go, END), primary=True)
     else:
         number = int(at.place)
         where = f"Guess {number} of {last}"
@@ -189,7 +189,7 @@ def show_bar(shown: Stage) -> None:
         if at.page != shown.key:
             ways["lesson_here"] = Way(f"To guess {number}", partial(go, at.place), primary=True)
         after = str(number + 1) if number < last else CHECK
-        name = "Skip" if at.guess is None else "Next guess" if number < last else "The check"
+        name = "Skip" if at.guess is None else "Next" if number < last else "Check"
         ways["lesson_next"] = Way(
             name, partial(go, after), primary=at.guess is not None and at.page == shown.key
         )
@@ -211,7 +211,7 @@ def ask(source: str) -> None:
     """Draw the open question, or the check, in place of the page."""
     at = progress.now()
     if at.place == CHECK:
-        check.statements(at.said, progress.say)
+        progress.say(check.statements(at.said))
         return
     if at.step is None:
         check.result(at.chosen, at.said)

@@ -7,6 +7,7 @@ said at the end (`tf-t`: true, false, nothing).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -106,9 +107,11 @@ def guess(number: int, option: int) -> None:
     st.session_state[keys.GUESSED] = "-".join(spelled).rstrip("-")
 
 
-def say(number: int, true: bool | None) -> None:
-    """Keep what was said of a statement, whose number counts from 0."""
-    found = [*now().said]
-    found[number] = true
-    letters = ["-" if entry is None else "t" if entry else "f" for entry in found]
-    st.session_state[keys.BELIEVED] = "".join(letters).rstrip("-")
+def say(said: Sequence[bool | None]) -> None:
+    """Keep what is said of the statements now, in the session and in the link."""
+    letters = ["-" if entry is None else "t" if entry else "f" for entry in said]
+    text = st.session_state[keys.BELIEVED] = "".join(letters).rstrip("-")
+    if text:
+        widgets.write(keys.BELIEVED, text)
+    else:
+        st.query_params.pop(keys.BELIEVED, None)
