@@ -11,7 +11,7 @@ from components.sampling.parts import settings_in_page
 from components.shell import sidebar
 from components.shell.guide import guide_button
 from components.shell.stages import STAGES, sections
-from pages.frame import frame
+from pages.frame import class_bar, classroom, frame
 from pages.frame.loading import allowed_sources, loader
 from pages.frame.memory import forget_old_widgets
 from pages.lesson import guesses
@@ -40,8 +40,10 @@ chosen = st.navigation(
 )
 stage = next(entry for entry in STAGES if page_of[entry.key] == chosen)
 check.read_link()  # it may write to the address, which only now names the page
+room = classroom.begin(stage)
 guesses.begin(stage)
-asking = guesses.asks(stage)
+covered = classroom.invited() or classroom.covers(room)
+asking = guesses.asks(stage) and not covered
 if st.session_state.get(keys.SHOWN_STAGE, stage.key) != stage.key:
     check.hold_settings()
 
@@ -53,6 +55,7 @@ with st.sidebar:
     seed = sidebar.seed_control()
     sidebar.usual_settings()
     guide_button(stage.key)
+    class_bar.sidebar_controls(room)
 settings, problems = read_settings()
 for problem in problems:
     st.warning(markdown(problem))
@@ -61,18 +64,23 @@ loader(source)  # starts at the first visit; the page is painted meanwhile
 with st.container(key="frame", gap="xxsmall"):
     strip = st.container(key="strip")
     guesses.show_bar(stage)
-    if asking:
+    if asking or (covered and not classroom.leads()):
         request = sidebar.request_unseen(source)
     else:
         request = sidebar.prompt_controls(source, frame.model_line(source))
     told = guesses.told(stage, source)
-    frame.header(stage, strip, request, settings, seed, closed=asking, instead=told)
+    closed = asking or covered
+    frame.header(stage, strip, request, settings, seed, closed=closed, instead=told)
+    class_bar.bar(stage, room, request, settings, seed)
 with frame.errors_said():
-    if asking:
+    if covered:
+        class_bar.screen(room)
+    elif asking:
         guesses.ask(source)
     else:
         chosen.run()
-if not asking:
+if not closed:
     frame.footer(stage)
+classroom.end(stage, request)
 check.show_notices()
 forget_old_widgets()

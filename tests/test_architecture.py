@@ -40,7 +40,7 @@ RANKS = {
         ("sampling",),
         ("embedding", "attention", "feed_forward", "lm_head", "interpret"),
         ("generation",),
-        ("speculative", "guardrails", "training"),
+        ("speculative", "guardrails", "training", "classroom"),
         ("overview", "lesson"),
         ("library",),
     ),
@@ -48,7 +48,7 @@ RANKS = {
         ("kit",),
         ("link",),
         ("shell",),
-        (*KEYS, "interpret", "kv_cache", "lesson"),
+        (*KEYS, "interpret", "kv_cache", "lesson", "classroom"),
     ),
     "pages": (
         ("frame",),

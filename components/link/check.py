@@ -18,7 +18,7 @@ The story of a link, in the order in which it happens:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import streamlit as st
 
@@ -29,6 +29,8 @@ _UNREAD = "link_to_be_read"
 """Key of the session: the link's values whose widgets have not been drawn yet."""
 _NOTICES = "link_notices"
 """Key of the session: sentences that have not been said yet."""
+_REMEMBERED = ("in the link", "was chosen", "as it was drawn")
+"""Ends of the session's keys under which `widgets` and `selection` remember more of a value."""
 
 
 def read_link() -> None:
@@ -50,16 +52,41 @@ def read_link() -> None:
         st.rerun()
 
 
+def read_anew() -> None:
+    """Take the address for a link that has just been opened: the session forgets the last one.
+
+    Called before the first widget is drawn.
+    """
+    for key in keys.linked():
+        for name in (key, *(f"{key} {rest}" for rest in _REMEMBERED)):
+            st.session_state.pop(name, None)
+    del st.session_state[_UNREAD]
+    read_link()
+    # What is set from code also reaches a widget that stays on the screen from page to page.
+    for entry in keys.LIMITS:
+        st.session_state[entry.key] = number(entry.key)
+    st.session_state[keys.CHAT] = text(keys.CHAT) == "true"
+    for key in (keys.ORDER, keys.LOGIT_BIAS):
+        st.session_state[key] = text(key)
+
+
+def hold(held: Collection[str]) -> None:
+    """Keep these values while the widgets that they belong to are not drawn.
+
+    Called in each run without the widgets, before Streamlit drops them at its end.
+    """
+    for key in held:
+        if key in st.session_state:
+            st.session_state[key] = st.session_state[key]
+
+
 def hold_settings() -> None:
     """Before the widgets of another page are drawn: keep the shared settings of the last one.
 
     Streamlit drops the value of a widget that a page draws together with the page. What is set in
     the session before its widget is drawn is kept.
     """
-    shared = (*(entry.key for entry in keys.LIMITS), keys.ORDER, keys.LOGIT_BIAS, keys.COUNTED)
-    for key in shared:
-        if key in st.session_state:
-            st.session_state[key] = st.session_state[key]
+    hold((*(entry.key for entry in keys.LIMITS), keys.ORDER, keys.LOGIT_BIAS, keys.COUNTED))
 
 
 def unread(key: str) -> str | None:

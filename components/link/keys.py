@@ -127,6 +127,11 @@ DPO_STEPS = "dpo_steps"
 DPO_RATE = "dpo_rate"
 DPO_BETA = "dpo_beta"
 
+ROOM = "room"
+"""The code of the class's room. No secret: it is what a student joins with."""
+FOLLOWED = "followed"
+"""Which of the teacher's views the address is: on it for the one run that goes there."""
+
 SHOWN_STAGE = "shown_stage"
 """Of the session alone: the stage that was on the screen last."""
 NARROW = "narrow_window"
@@ -208,6 +213,17 @@ LONGEST: Mapping[str, int] = {
     DPO_OTHER: 200,
 }
 """The most characters of each text. The prompt has no entry: its cap is the page's, in tokens."""
+
+
+def linked() -> tuple[str, ...]:
+    """Return every key whose value makes the picture on the screen, as its address has it.
+
+    Whether the page is presented, to which room it belongs, and what was guessed in the ten guesses
+    are a person's own.
+    """
+    own = {PRESENT, ROOM, FOLLOWED, GUESSED, BELIEVED, SHOWN_STAGE, NARROW}
+    values = (value for name, value in globals().items() if name.isupper())
+    return tuple(value for value in values if isinstance(value, str) and value not in own)
 
 
 def limit(key: str) -> Limit:

@@ -22,9 +22,10 @@ from components.shell.question import question
 from components.shell.sidebar import Request
 from components.shell.stages import STAGES, Facts, Stage, following
 from engine.basics.errors import EngineError
+from engine.classroom.records import Question
 from engine.model.weights import DEFAULT
 from engine.sampling.chain import SamplingSettings
-from pages.frame import job, trying
+from pages.frame import class_rounds, job, trying
 from pages.frame.live import HIDES, Live, facts, read_prompt, written
 from pages.frame.loading import loaded_model, wait_for_model
 
@@ -223,12 +224,19 @@ def views(
         trying.guess_button(stage, chosen == VIEWS[0] and not _current().told)
     with errors_said():
         if chosen == VIEWS[0]:
-            if not trying.guess_waits(stage, guess):
+            if not trying.guess_waits(stage, guess, _offer_to_class):
                 visual()
         elif chosen == VIEWS[1]:
             in_depth()
         else:
             trying.try_this(stage, tasks(), guess)
+
+
+def _offer_to_class(guess: Guess) -> None:
+    """Draw the teacher's way to put the page's question to the class."""
+    class_rounds.offer(
+        lambda: Question(guess.question, options=guess.options, right=guess.right, why=guess.reveal)
+    )
 
 
 def sidebar_state() -> Literal["auto", "collapsed"]:

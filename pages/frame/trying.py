@@ -53,8 +53,14 @@ def close_guess() -> None:
     st.session_state.pop(OPEN, None)
 
 
-def guess_waits(stage: Stage, ask: Ask) -> bool:
-    """Draw the page's question if it is open, and say whether the picture has to wait for it."""
+def guess_waits(stage: Stage, ask: Ask, beside: Callable[[Guess], None]) -> bool:
+    """Draw the page's question if it is open, and say whether the picture has to wait for it.
+
+    Args:
+        stage: whose page this is.
+        ask: returns the question.
+        beside: draws what else can be done with the question.
+    """
     if st.session_state.get(OPEN) != stage.key:
         return False
     guess = ask()
@@ -63,6 +69,7 @@ def guess_waits(stage: Stage, ask: Ask) -> bool:
         st.caption("There is nothing to guess about this prompt: it is too short.")
         return False
     guess_card(guess, stage.key, on_close=close_guess)
+    beside(guess)
     return True
 
 

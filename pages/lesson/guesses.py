@@ -18,7 +18,7 @@ from streamlit.errors import StreamlitAPIException
 from components.kit.text import markdown
 from components.lesson import card, check
 from components.lesson.bar import Way, bar
-from components.lesson.steps import STEPS, number_of
+from components.lesson.steps import STEPS, Step, number_of
 from components.link import check as link
 from components.link import keys
 from components.link.changes import change
@@ -26,7 +26,9 @@ from components.shell import sidebar
 from components.shell.example_prompts import DEFAULT_PROMPT
 from components.shell.stages import Stage, stage
 from engine.basics.errors import EngineError
+from engine.classroom.records import Question
 from engine.model.weights import DEFAULT
+from pages.frame import class_rounds
 from pages.frame.loading import allowed_sources, loaded_model, wait_for_model
 from pages.lesson import findings, progress
 from pages.lesson.progress import CHECK, END, SHOWN, Progress
@@ -221,5 +223,13 @@ def ask(source: str) -> None:
     first_time = loaded_model(source) is None
     wait_for_model(source)
     findings.finding(source, at.step.key)  # so that it is there when the guess is made
+    class_rounds.offer(partial(_for_class, source, at.step))
     if first_time:
         st.rerun()  # without the place of the bar that told of the loading
+
+
+def _for_class(source: str, step: Step) -> Question:
+    """Return a step's question as a class is asked it."""
+    found = findings.reveal(source, step.key)
+    options = tuple(option.text for option in step.options)
+    return Question(step.question, options=options, right=found.right, why=found.why)

@@ -12,8 +12,8 @@ from components.link import check, keys
 from components.link.keys import LIMITS, LONGEST, PAGE_LIMITS
 from tests.app.test_frame import texts
 
-OF_THE_SESSION = {"SHOWN_STAGE", "NARROW"}
-"""Names of `components.link.keys` that are in no link."""
+OF_THE_SESSION = {"SHOWN_STAGE", "NARROW", "ROOM", "FOLLOWED"}
+"""Names of `components.link.keys` that are in no link, or in that of a class alone."""
 NAMES = {
     value
     for name, value in vars(keys).items()
