@@ -1,15 +1,18 @@
 """The signs on the screen and some thirty words of the field, each in one plain sentence.
 
 `glossary` opens them in a dialog over any page; each word leads to the page where it can be seen.
+`marked` underlines the words in a text, with their sentence on hover and focus.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cache
 
 import streamlit as st
 
-from components.kit.text import markdown
+from components.kit.text import html, markdown
 from components.shell.guide import OPEN
 from components.shell.stages import stage
 
@@ -22,6 +25,8 @@ class Word:
     meaning: str
     stage: str
     """Key of the page where it is seen."""
+    forms: tuple[str, ...] = ()
+    """How it is written inside of a sentence, without the plural; the name if empty."""
 
 
 SIGNS: tuple[tuple[str, str], ...] = (
@@ -142,6 +147,7 @@ WORDS: tuple[Word, ...] = (
         "Nucleus (top-p)",
         "The most probable tokens that together reach a share such as 90 %; the rest is out.",
         "sampling",
+        ("nucleus", "top-p"),
     ),
     Word(
         "Seed",
@@ -161,6 +167,82 @@ WORDS: tuple[Word, ...] = (
         "training",
     ),
 )
+
+
+STYLE = """<style>
+.glossary { position: relative; }
+.glossary-word { border-bottom: 1px dotted currentColor; cursor: help; border-radius: 2px; }
+.glossary-word:hover::after, .glossary-word:focus::after {
+    content: attr(data-meaning) " (All words: ? at the top.)";
+    position: absolute; left: 0; top: calc(100% + 4px); z-index: 10;
+    width: max-content; max-width: min(100%, 20rem); padding: 0.4rem 0.6rem; border-radius: 6px;
+    border: 1px solid currentColor; background: Canvas; color: CanvasText;
+    font-size: 0.9rem; font-weight: 400; line-height: 1.35; white-space: normal;
+}
+@media (min-width: 1000px) {
+    .glossary.near .glossary-word { position: relative; }
+    .glossary.near .glossary-word:hover::after, .glossary.near .glossary-word:focus::after {
+        max-width: 17rem;
+    }
+}
+</style>"""
+"""How an underlined word looks, inside of an element of the class `glossary`, under which its
+sentence opens; with `near` too it opens under the word itself where there is room for it."""
+
+
+def marked(text: str, *, but: frozenset[str] = frozenset()) -> tuple[str, frozenset[str]]:
+    """Return a plain text as HTML in which each word of the glossary is underlined once.
+
+    Args:
+        text: of this project's own, without markup.
+        but: names of words that were underlined before.
+
+    Returns:
+        The HTML, and the names of all words that are underlined by now.
+    """
+    seen = set(but)
+    pieces, last = [], 0
+    for match in _pattern().finditer(text):
+        word = _by_form()[match[1].casefold()]
+        if word.name in seen:
+            continue
+        seen.add(word.name)
+        pieces += [html(text[last : match.start()]), _underlined(match[0], word)]
+        last = match.end()
+    return "".join((*pieces, html(text[last:]))), frozenset(seen)
+
+
+def word_line(stage_key: str) -> None:
+    """Draw the words that are at home on a page in one line, each with its sentence on hover."""
+    words = [word for word in WORDS if word.stage == stage_key]
+    if words:
+        listed = " · ".join(_underlined(word.name, word) for word in words)
+        st.html(
+            f'{STYLE}<p class="glossary" style="font-size:0.9rem;margin:0">Words of this page: '
+            f"{listed}</p>"
+        )
+
+
+def _underlined(shown: str, word: Word) -> str:
+    return (
+        f'<span class="glossary-word" tabindex="0" role="term" data-meaning="{html(word.meaning)}" '
+        f'aria-description="{html(word.meaning)}">{html(shown)}</span>'
+    )
+
+
+@cache
+def _by_form() -> dict[str, Word]:
+    return {form.casefold(): word for word in WORDS for form in word.forms or (word.name,)}
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """Return what finds a word as a whole, its plural too; the longest form that fits wins.
+
+    A single letter such as u is left alone: as a word of the language it means something else.
+    """
+    forms = sorted((form for form in _by_form() if len(form) > 1), key=len, reverse=True)
+    return re.compile(rf"\b({'|'.join(map(re.escape, forms))})s?\b", re.IGNORECASE)
 
 
 @st.dialog("Signs and words", width="large")

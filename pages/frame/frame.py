@@ -16,7 +16,7 @@ from components.kit.text import markdown, visible
 from components.link import check, keys, widgets
 from components.link.sampling import read_settings
 from components.link.selection import follow, pick
-from components.shell.glossary import glossary
+from components.shell.glossary import glossary, word_line
 from components.shell.pipeline_strip import StageChip, pipeline_strip
 from components.shell.question import question
 from components.shell.sidebar import Request
@@ -227,6 +227,7 @@ def views(
             if not trying.guess_waits(stage, guess, _offer_to_class):
                 visual()
         elif chosen == VIEWS[1]:
+            word_line(stage.key)
             in_depth()
         else:
             trying.try_this(stage, tasks(), guess)

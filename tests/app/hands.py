@@ -23,13 +23,20 @@ def prompt_of(at: AppTest) -> str:
 
 def html_of(at: AppTest) -> str:
     """Return all that stands on the page as HTML, without its tags."""
-    bodies = "\n".join(element.proto.body for element in at.get("html"))
+    bodies = "\n".join(_without_words(element.proto.body) for element in at.get("html"))
     return html.unescape(re.sub(r"<[^>]+>", "\n", bodies))
+
+
+def _without_words(body: str) -> str:
+    """Take the underlines of the glossary and the style sheets out of HTML."""
+    body = re.sub(r"<style>.*?</style>", "", body, flags=re.DOTALL)
+    return re.sub(r'<span class="glossary-word"[^>]*>([^<]*)</span>', r"\1", body)
 
 
 def question_of(at: AppTest) -> str:
     """Return the page's heading."""
     found = re.search(
-        r"<h1[^>]*>(.*?)</h1>", "".join(element.proto.body for element in at.get("html"))
+        r"<h1[^>]*>(.*?)</h1>",
+        "".join(_without_words(element.proto.body) for element in at.get("html")),
     )
     return html.unescape(found.group(1)) if found else ""
