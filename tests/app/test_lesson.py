@@ -82,6 +82,14 @@ def test_a_link_carries_the_guesses_and_opens_the_page_of_its_step(open_app):
     assert question_of(at) == STEPS[4].question
 
 
+def test_a_guess_that_there_is_not_is_named_and_the_page_is_as_without(open_app):
+    at = open_app(ten_guesses="11", guessed="1-2", believed="tf")
+    assert any("Guess in the link was" in entry.value.replace("\\", "") for entry in at.toast)
+    assert question_of(at) == stage("overview").question
+    assert not {keys.TEN_GUESSES, keys.GUESSED, keys.BELIEVED} & set(at.query_params)
+    assert progress.said_of("tx-f" + "t" * 20) == (True, None, None, False, *[True] * 6)
+
+
 def test_what_was_changed_after_a_guess_survives_a_reload_and_an_open_step_takes_no_other(open_app):
     at = open_app(ten_guesses="6", guessed="-----3", prompt="My own words")
     assert prompt_of(at) == "My own words"
