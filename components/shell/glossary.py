@@ -75,10 +75,14 @@ WORDS: tuple[Word, ...] = (
     ),
     Word(
         "Layer",
-        "One round of work on every token: attention, then feed-forward. Layers are stacked.",
+        "One round of work on every token: attention, then feed-forward. The first is layer 0.",
         "feed_forward",
     ),
-    Word("Head", "One of the parts of attention; each looks back in its own way.", "attention"),
+    Word(
+        "Head",
+        "One of the parts of attention; each looks back in its own way. The first is head 0.",
+        "attention",
+    ),
     Word("Query", "What a token looks for, as a vector.", "attention"),
     Word(
         "Key",

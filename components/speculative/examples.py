@@ -48,8 +48,8 @@ CHANGES: tuple[Change, ...] = (
         "Let chance decide", "The race at temperature 1: chance decides.", {keys.TEMPERATURE: 1.0}
     ),
     Change(
-        "Its own first blocks as draft",
-        "The race with the model’s own first blocks as draft (early exit).",
+        "Its own first layers as draft",
+        "The race with the model’s own first layers as draft (early exit).",
         {keys.DRAFT: DraftKind.EARLY_EXIT.value},
     ),
 )

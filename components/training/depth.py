@@ -33,7 +33,7 @@ CAPTIONS: Mapping[str, str] = {
     ),
     "learn": (
         "A real training step averages over thousands of texts, so that no single sentence pulls "
-        "so hard. Here one sentence pulls alone, on a private copy of the last two blocks; the "
+        "so hard. Here one sentence pulls alone, on a private copy of the last two layers; the "
         "shared model is not touched, and Forget throws the copy's results away."
     ),
     "preference": (
@@ -66,9 +66,9 @@ def in_depth_words(*, trained: int, total: int, taken: int, mean_nats: float) ->
         r"w \leftarrow w - \eta\left(\frac{\hat m}{\sqrt{\hat v} + \epsilon} + \lambda w\right)"
     )
     st.markdown(
-        f"Here {trained:,} of {total:,} parameters learn: the last two blocks and the final norm. "
+        f"Here {trained:,} of {total:,} parameters learn: the last two layers and the final norm. "
         f"With gradients and averages that is {size(taken)} for one session, one session at a "
-        "time. The blocks before are run once, and their result is kept."
+        "time. The layers before are run once, and their result is kept."
     )
     st.markdown("**A preference** (DPO) compares how far two answers have moved from the start:")
     st.latex(

@@ -32,7 +32,7 @@ def draft_settings() -> races.Choice:
         depth = max(layers // 3, 1)
         if kind == DraftKind.EARLY_EXIT and layers > 2:
             entry = keys.Limit(
-                keys.EXIT_LAYERS, "First N blocks", 1, layers - 1, depth, 1, whole=True
+                keys.EXIT_LAYERS, "First N layers", 1, layers - 1, depth, 1, whole=True
             )
             depth = int(widgets.slider(entry))
     return races.Choice(kind, depth, k, budget)
