@@ -78,7 +78,11 @@ def warm_up() -> None:
     def load() -> None:
         # What is wrong with an import is said on the page, by the loader that needs it.
         with contextlib.suppress(Exception):
-            for module in ("engine.model.model", "engine.network.few_rows_kernel"):
+            for module in (
+                "engine.model.model",
+                "engine.network.few_rows_kernel",
+                "engine.network.decode_kernel",
+            ):
                 importlib.import_module(module)
 
     threading.Thread(target=load, name="warm-up", daemon=True).start()

@@ -3,26 +3,23 @@
 The keys and values of the tokens read so far are kept, so the next pass runs over the new tokens
 alone and attends to the kept ones. The result is that of one pass over the whole text.
 
-With longrope (`engine.network.rotary`) the keys of a text that has grown beyond the switch are
-turned at other speeds than those that were kept: there the whole text is read again, once, as
-transformers' `generate()` does for Phi-3.
+Where the network is of a kind that this project has compiled, the pass is shared with all who read
+at the same time (`engine.kv_cache.together`). Everywhere else the network reads for one run after
+the other (`engine.kv_cache.stock_rows`).
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-import torch
-from torch import nn
-from transformers import DynamicCache
-
-from engine.network.rotary import length_switch
+from engine.kv_cache.shared_rows import SharedRows
+from engine.kv_cache.stock_rows import StockRows
+from engine.kv_cache.together import together_with
 
 if TYPE_CHECKING:
+    import torch
+
     from engine.basics.arrays import Array
     from engine.model.model import LanguageModel
 
@@ -46,29 +43,25 @@ class CachedPass:
                 layers with a sliding window keep no more than their window.
             keep_states: Keep every token's last hidden state too, for a draft that reads it.
         """
-        self._model = model
-        self._rewindable = rewindable
-        self._cache = self._empty_cache()
-        self._rows: list[list[int]] = []
-        """What each row has read."""
-        self._switch = length_switch(model.network)
-        self._is_long = False
-        """Whether the kept keys are turned as those of a text beyond the switch are."""
-        self._states: list[torch.Tensor] | None = [] if keep_states else None
-        self.milliseconds = 0.0
-        """How long the last pass took, without waiting for its turn."""
+        together = together_with(model)
+        self._rows: SharedRows | StockRows = (
+            StockRows(model, rewindable=rewindable, keep_states=keep_states)
+            if together is None
+            else SharedRows(together, keep_states=keep_states)
+        )
 
     def advance(self, ids: Sequence[int]) -> Array:
         """Read further tokens and return the logits `[V]` of what follows them.
 
-        The model's lock is held for this one pass, so that runs side by side take turns.
+        The model's lock is held for this one pass, so that runs side by side take turns or share
+        it.
         """
-        logits_V: Array = self._pass([ids], 1)[0, 0]
+        logits_V: Array = self._rows.read([ids], 1)[0, 0]
         return logits_V
 
     def advance_many(self, ids: Sequence[int], last: int) -> Array:
         """Read further tokens and return the logits `[last, V]` after each of the last ones."""
-        logits_TV: Array = self._pass([ids], last)[0]
+        logits_TV: Array = self._rows.read([ids], last)[0]
         return logits_TV
 
     def advance_rows(self, rows: Sequence[Sequence[int]]) -> Array:
@@ -77,115 +70,46 @@ class CachedPass:
         Args:
             rows: For each row its new tokens, equally many in all.
         """
-        logits_BV: Array = self._pass(rows, 1)[:, 0]
+        logits_BV: Array = self._rows.read(rows, 1)[:, 0]
         return logits_BV
 
     def repeat(self, rows: int) -> None:
         """Let the one row that was read so far go on as `rows` rows of a batch."""
         if rows > 1:
-            self._cache.batch_repeat_interleave(rows)
-            self._rows = [list(self._rows[0]) for _ in range(rows)]
+            self._rows.repeat(rows)
 
     def follow(self, parents: Sequence[int]) -> None:
         """Let row i of the batch go on from what was row `parents[i]`."""
-        with torch.inference_mode():
-            self._cache.reorder_cache(
-                torch.tensor(list(parents), device=self._model.network.device)
-            )
-        self._rows = [list(self._rows[parent]) for parent in parents]
-
-    def _pass(self, rows: Sequence[Sequence[int]], last: int) -> Array:
-        """Read further tokens of each row and return the logits `[B, last, V]` after the last."""
-        model = self._model
-        # inference_mode counts for the thread that enters it, so it is entered at each pass.
-        with model.lock, torch.inference_mode(), ExitStack() as stack:
-            if self._states is not None:
-                # To ask transformers for all hidden states takes as long as half a block.
-                norm = model.sites.final_norm
-                stack.callback(norm.register_forward_hook(self._keep_states).remove)
-            start = time.perf_counter()
-            parts = [self._read(part, wanted) for part, wanted in self._parts(rows, last)]
-            self.milliseconds = (time.perf_counter() - start) * 1000
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
-
-    def _parts(
-        self, rows: Sequence[Sequence[int]], last: int
-    ) -> Iterator[tuple[Sequence[Sequence[int]], int]]:
-        """Yield the tokens to read at once, and after how many of them logits are wanted.
-
-        It is all of them, but where logits on both sides of the switch are wanted: those before it
-        are of a text that has not reached it.
-        """
-        new, total = len(rows[0]), self.tokens + len(rows[0])
-        beyond = total - self._switch if self._switch is not None else 0
-        if 0 < beyond < last and beyond < new:
-            yield [row[:-beyond] for row in rows], last - beyond
-            yield [row[-beyond:] for row in rows], beyond
-        else:
-            yield rows, last
-
-    def _read(self, rows: Sequence[Sequence[int]], last: int) -> Array:
-        """Run the network once over further tokens, or over all where the kept keys do not fit."""
-        is_long = self._switch is not None and self.tokens + len(rows[0]) > self._switch
-        before = self._rows or [[] for _ in rows]
-        self._rows = [[*known, *row] for known, row in zip(before, rows, strict=True)]
-        if is_long != self._is_long:
-            rows, self._is_long = self._rows, is_long
-            self._cache = self._empty_cache()
-            if self._states is not None:
-                self._states.clear()
-        network = self._model.network
-        output = network(
-            input_ids=torch.tensor([list(ids) for ids in rows], device=network.device),
-            cache=self._cache,
-            use_cache=True,
-            logits_to_keep=last,
-        )
-        logits_BTV: Array = output.logits[:, -last:].float().cpu().numpy()
-        return logits_BTV
-
-    def _empty_cache(self) -> DynamicCache:
-        """Return a cache without a token."""
-        if self._rewindable:
-            return DynamicCache()
-        # Only with the config does a cache know about windows; the mask does so in any case.
-        return DynamicCache(config=self._model.network.config)
-
-    def _keep_states(self, _: nn.Module, args: Any, output: torch.Tensor) -> None:
-        """Keep what the LM head reads, after the final norm."""
-        assert self._states is not None
-        self._states += output[0].unbind()
+        self._rows.follow(parents)
 
     def rewind(self, tokens: int) -> None:
         """Forget what was read after the first `tokens`: the cache is as if it had never been.
 
         Only for a rewindable pass; to go forward is not possible.
         """
-        surplus = self.tokens - tokens
-        if surplus > 0:
-            self._cache.crop(-surplus)
-            self._rows = [row[:tokens] for row in self._rows]
-            if self._states is not None:
-                del self._states[tokens:]
+        if tokens < self.tokens:
+            self._rows.crop(tokens)
 
     def states_from(self, place: int) -> torch.Tensor:
         """Return the last hidden states `[tokens - place, width]`, from one place on."""
-        if not self._states:
-            raise ValueError("This pass keeps no states, or has read nothing.")
-        return torch.stack(self._states[place:])
+        return self._rows.states_from(place)
+
+    @property
+    def milliseconds(self) -> float:
+        """How long the last pass took, without waiting for its turn."""
+        return self._rows.last_pass.milliseconds
+
+    @property
+    def texts(self) -> int:
+        """How many texts the last pass was shared by, this run's own among them."""
+        return self._rows.last_pass.texts
 
     @property
     def tokens(self) -> int:
         """How many tokens have been read: their keys and values need not be computed again."""
-        return int(self._cache.get_seq_length())
+        return self._rows.tokens
 
     @property
     def nbytes(self) -> int:
         """Bytes of all keys and values that are kept."""
-        tensors = [
-            tensor
-            for layer in self._cache.layers
-            if layer.is_initialized
-            for tensor in (layer.keys, layer.values)
-        ]
-        return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+        return self._rows.nbytes

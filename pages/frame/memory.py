@@ -33,8 +33,9 @@ def freeze_libraries() -> None:
     objects are passed over. It is done before the first model is built, since one that is frozen
     would stay in memory for good after another has taken its place. Unfrozen it costs 10 ms.
     """
-    with suppress(Exception):  # the first product of few rows deals with what is wrong with it
+    with suppress(Exception):  # the first pass that needs them deals with what is wrong with them
         importlib.import_module("engine.network.few_rows_kernel")
+        importlib.import_module("engine.network.decode_kernel")
     gc.collect()
     gc.freeze()
 

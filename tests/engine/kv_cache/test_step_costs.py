@@ -9,6 +9,7 @@ import torch
 from engine.basics.errors import EngineError
 from engine.generation.loop import generate
 from engine.kv_cache.step_costs import greedy_costs, step_costs
+from engine.network.decoder import Decoder
 from engine.sampling.chain import SamplingSettings
 from tests.near import LOGITS, assert_best
 from tests.tiny import FAMILIES
@@ -50,17 +51,23 @@ def check_choices(model, prompt, answer, costs):
         assert cost.same_choice or best - second <= LOGITS
 
 
-def test_each_way_is_timed_by_what_it_reads(tiny_model, monkeypatch):
+@pytest.mark.parametrize("family", ["llama", "gpt2"])
+def test_each_way_is_timed_by_what_it_reads(tiny_model, monkeypatch, family):
     """A clock that goes by the tokens read: with the cache one for each step, else all of them."""
-    model = tiny_model("llama")
+    model = tiny_model(family)
     read = [0]
-    monkeypatch.setattr(
-        "engine.kv_cache.cached_pass.time", SimpleNamespace(perf_counter=lambda: read[0] / 1000)
-    )
+    clock = SimpleNamespace(perf_counter=lambda: read[0] / 1000)
+    for module in ("together", "stock_rows"):
+        monkeypatch.setattr(f"engine.kv_cache.{module}.time", clock)
 
     def count(_, args, kwargs):
         read[0] += kwargs["input_ids"].shape[1]
 
+    def counted(decoder, readings, plain=Decoder.read):
+        read[0] += sum(len(one.ids) for one in readings)
+        plain(decoder, readings)
+
+    monkeypatch.setattr(Decoder, "read", counted)
     model.network.register_forward_pre_hook(count, with_kwargs=True)
     costs = list(greedy_costs(model, IDS, 4))
     assert [cost.with_cache for cost in costs] == pytest.approx([len(IDS), 1, 1, 1])
