@@ -79,6 +79,10 @@ def order(found: TwoOrders) -> Reveal:
         why=(
             "A layer adds up what it reads, and a sum is the same in any order. So each piece must "
             f"be told where it stands (its position).{later}"
+            if nothing
+            else "A layer adds up what it reads, and a sum is the same in any order. But this "
+            "model's first layer does not read the whole text at once, so it does not add up the "
+            "same pieces."
         ),
     )
 
@@ -117,14 +121,13 @@ def attention(found: Looking, word: str) -> Reveal:
             f" And {_head(found.idle).lower()} gives it only {percent(found.idle.attention)}, but "
             f"without it {name} has {percent(found.idle.without)}."
         )
-    return Reveal(
-        right=right,
-        found=told,
-        why=(
-            "Where a head looks says what it reads, not what the answer needs: what it passes on "
-            "may change nothing, or another head does the same work."
-        ),
+    why = (
+        "Where a head looks says what it reads, not what the answer needs: what it passes on may "
+        "change nothing, or another head does the same work."
     )
+    if right == 0:
+        why = "Both were needed here. But looking alone does not show it: only taking away does."
+    return Reveal(right=right, found=told, why=why)
 
 
 def temperature(found: Sharpness, *, recorded: bool) -> Reveal:
@@ -237,6 +240,9 @@ def ban(found: Secret) -> Reveal:
         why=(
             "The ban knows letters. What a sentence means is spread over all of its words, and "
             "there are always others."
+            if count
+            else "The ban knows letters. That no other word of the list came is luck: nothing in a "
+            "ban keeps it away."
         ),
         texts=[
             (f"Try {number}, {what}", _shown(answer))
@@ -295,17 +301,24 @@ def wrong(found: FalseQuestion, facts: Sharpness | None) -> Reveal:
             f"likeliest word was right in {high.right} of {high.count}, under {percent(low.high)} "
             f"in {low.right} of {low.count}."
         )
+    why = (
+        "It goes on as such texts usually go on, and a “why” is usually followed by an "
+        "explanation. A probability is a hint, and no proof."
+    )
+    right = 0 if 2 * objects > len(found.objects) else 2
+    if right == 0:
+        why = (
+            "Texts that it was trained on object to such questions, so this model does too. It "
+            "does not look at the sky: other false questions may get a fluent answer."
+        )
     return Reveal(
-        right=0 if 2 * objects > len(found.objects) else 2,
+        right=right,
         found=(
             f"{objects or 'None'} of {len(found.answers)} answers says in plain words that the sky "
             f"is not green. Half of their pieces had a probability above {percent(found.usual)}; "
             f"in answers about the blue sky, above {percent(found.usual_when_true)}{warns}.{worth}"
         ),
-        why=(
-            "It goes on as such texts usually go on, and a “why” is usually followed by an "
-            "explanation. A probability is a hint, and no proof."
-        ),
+        why=why,
         texts=_texts(found.answers),
     )
 
