@@ -106,7 +106,7 @@ def _steps(live: Live, trace: Trace, place: Place, title: Any) -> None:
         st.markdown(f"##### Head {place.head} of layer {place.layer}, step by step")
     step = choose_step(live.model.architecture.positions)
     run = head_steps(trace, place.layer, place.head)
-    rotated = results.rotated_pairs(live.model.source, live.model)
+    rotated = results.rotated_pairs(live.model.source)
     show_step(step, run, [token.data for token in live.tokens], place.token, rotated)
 
 

@@ -44,7 +44,7 @@ def in_depth() -> None:
     index = chosen_token()
     token_id = live.ids[index]
     depth.show_table(architecture, token_id, index, table.row(live.model, token_id))
-    if (rotated := results.rotated_pairs(live.model.source, live.model)) is not None:
+    if (rotated := results.rotated_pairs(live.model.source)) is not None:
         depth.show_rope(rope.wavelengths(live.model, len(live.ids)), rotated, architecture, index)
     names = {"rope": "RoPE", "learned": "learned positions"}
     views.orders_in_depth(live, names.get(architecture.positions, "positions"))

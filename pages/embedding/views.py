@@ -20,6 +20,7 @@ from components.link.selection import pick
 from pages.frame import results
 from pages.frame.live import cached_trace
 from pages.frame.loading import model_in_use
+from pages.frame.shared import shared
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -84,15 +85,16 @@ def _ids(tokens: Iterable[Token]) -> tuple[int, ...]:
     return tuple(token.id for token in tokens)
 
 
-@st.cache_resource(max_entries=8, show_spinner="Running both orders, with positions and without …")
+@shared
 def compared(source: str, first: tuple[int, ...], second: tuple[int, ...]) -> OrderComparison:
     """Compare two orders, or return what was found before."""
     from engine.embedding import order
 
-    return order.compare(model_in_use(source), first, second)
+    with st.spinner("Running both orders, with positions and without …"):
+        return order.compare(model_in_use(source), first, second)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@shared
 def continued(source: str, ids: tuple[int, ...], positions: bool) -> tuple[int, ...]:
     """Return what the model writes next, with position or without."""
     from engine.embedding import order
@@ -123,7 +125,7 @@ def _pick_token(live: Live, start: int) -> int:
     return pick(keys.Limit(keys.TOKEN, "Token", 0, last, start, 1, whole=True), name, width=150)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@shared
 def telling(source: str, ids: tuple[int, ...]) -> int:
     """Return the token of a prompt whose neighbours in the table say most."""
     from engine.embedding import table
@@ -131,7 +133,7 @@ def telling(source: str, ids: tuple[int, ...]) -> int:
     return table.telling(model_in_use(source), ids)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@shared
 def found(source: str, ids: tuple[int, ...], index: int) -> lookup.LookUp:
     """Look a token up and search the whole table, or return what was found before."""
     from engine.embedding import table
@@ -216,5 +218,5 @@ def three_ways(live: Live, row: DeltaGenerator) -> None:
             positions.learned_rows(model, shown) if shape.positions == "learned" else None,
             rope.angles(model, shown) if shape.positions == "rope" else None,
             shape.context,
-            results.rotated_pairs(model.source, model),
+            results.rotated_pairs(model.source),
         )

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import logging
-import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import streamlit as st
 
 from components.kit.text import visible
 from components.shell.sidebar import Request
@@ -16,6 +13,8 @@ from components.shell.stages import Facts
 from engine.sampling import chain as sampling
 from pages.frame.kept import kept
 from pages.frame.loading import model_in_use, wait_for_model
+from pages.frame.operator import whole_number
+from pages.frame.shared import shared
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
@@ -26,21 +25,7 @@ if TYPE_CHECKING:
 
 CAP_VARIABLE, USUAL_CAP = "TOKEN_BY_TOKEN_CAP", 256
 
-
-def read_cap(text: str) -> int:
-    """Return the cap that the operator set; the usual one, and a line in the log, if it is none."""
-    if text.strip().isdecimal() and int(text) > 0:
-        return int(text)
-    logging.getLogger(__name__).warning(
-        "%s is “%s”, which is no whole number of at least 1, so the cap is %d tokens.",
-        CAP_VARIABLE,
-        text,
-        USUAL_CAP,
-    )
-    return USUAL_CAP
-
-
-PROMPT_CAP = read_cap(os.environ.get(CAP_VARIABLE, str(USUAL_CAP)))
+PROMPT_CAP = whole_number(CAP_VARIABLE, USUAL_CAP, "the cap is {} tokens")
 """Most tokens of a prompt on the traced pages."""
 
 
@@ -84,7 +69,7 @@ class Live:
         )
 
 
-@st.cache_resource(max_entries=6, show_spinner=False)
+@shared
 def cached_trace(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> Trace:
     """Run one hooked pass, or return the one that was run for the same request."""
     from engine.tracing.trace import trace
@@ -93,7 +78,7 @@ def cached_trace(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> 
     return trace(model, ids, edits=edits)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@shared
 def cached_chain(
     source: str,
     ids: tuple[int, ...],
@@ -106,7 +91,7 @@ def cached_chain(
     return sampling.run_chain(logits, settings, context, prompt_tokens=len(ids), include_off=True)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@shared
 def cached_overview(
     source: str,
     ids: tuple[int, ...],
@@ -123,7 +108,7 @@ def cached_overview(
     return summarise(trace.model, trace, settings, u, prompt_tokens=len(ids), chat=chat, head=head)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@shared
 def cached_mattering_head(source: str, ids: tuple[int, ...]) -> HeadFact:
     """Return the head that the picture shows; to find it some passes of the upper layers run."""
     from engine.overview.heads import mattering_head
@@ -131,7 +116,7 @@ def cached_mattering_head(source: str, ids: tuple[int, ...]) -> HeadFact:
     return mattering_head(cached_trace(source, ids, ()))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@shared
 def cached_tokens(source: str, prompt: str, chat: bool) -> tuple[str, tuple[Token, ...]]:
     """Return the text that the model receives and its tokens."""
     model = model_in_use(source)
@@ -174,7 +159,7 @@ def usable_settings(
 def _problem(request: Request, count: int) -> str | None:
     """Say why a prompt can't be traced, with the way out."""
     if not count or (request.chat and not request.prompt.strip()):
-        return "The prompt is empty. Type a few words in the sidebar, or choose an example."
+        return "The prompt is empty. Type a few words in the box above, or choose an example."
     if count > PROMPT_CAP:
         return (
             f"The prompt has {count:,} tokens; the pages that look inside the model take up to "

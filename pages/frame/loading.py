@@ -12,6 +12,7 @@ import streamlit as st
 from components.kit.text import markdown
 from engine.model.weights import DEFAULT
 from pages.frame.memory import freeze_libraries, living_models
+from pages.frame.shared import store
 
 if TYPE_CHECKING:
     from engine.model.model import LanguageModel
@@ -95,11 +96,9 @@ class Loader:
         self._finished.set()
 
 
-def _let_go(_: Loader) -> None:
-    """Throw the traces away when a model makes room for another: each holds its model."""
-    from pages.frame.live import cached_trace  # which imports this module
-
-    cached_trace.clear()
+def _let_go(old: Loader) -> None:
+    """Throw a model's results away when it makes room for another: passes hold their model."""
+    store().forget(old.source)
 
 
 @st.cache_resource(max_entries=2, show_spinner=False, on_release=_let_go)

@@ -2,7 +2,7 @@
 
 They are keyed like the traces, on model, ids and edits, so an edited run never stands in for the
 plain one. Nothing here runs the model anew on a prompt that was traced already. All sessions share
-them; `max_entries` says how many requests of a kind are kept.
+them, as long as `pages.frame.shared` has room.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import streamlit as st
 
 from engine.basics import distribution
 from engine.basics.errors import EngineError
 from pages.frame.live import PROMPT_CAP, cached_trace
 from pages.frame.loading import model_in_use
+from pages.frame.shared import shared
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,14 +29,13 @@ if TYPE_CHECKING:
     from engine.interpret.knockout import Difference
     from engine.interpret.lens import LensGrid
     from engine.lm_head.scores import LogitTerms
-    from engine.model.model import LanguageModel
     from engine.observe.edits import Edit
 
 TILE = 24
 """Rows and columns of one head in the overview of all heads; 270 of them stay under 300 kB."""
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@shared
 def head_scores(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...] = ()) -> HeadScores:
     """Return what kind of reader each head is on this prompt."""
     from engine.attention import patterns
@@ -44,7 +43,7 @@ def head_scores(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...] = ())
     return patterns.head_scores(cached_trace(source, ids, edits))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@shared
 def telling_head(source: str, ids: tuple[int, ...]) -> tuple[int, int]:
     """Return the layer and head that add most to the likeliest next token by reading others."""
     from engine.interpret import attribution
@@ -57,7 +56,7 @@ def telling_head(source: str, ids: tuple[int, ...]) -> tuple[int, int]:
         return layer, head
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@shared
 def rope_head(source: str, ids: tuple[int, ...], layer: int, head: int) -> RopeHead:
     """Return one head's queries and keys before and after RoPE."""
     from engine.embedding import rope
@@ -65,15 +64,16 @@ def rope_head(source: str, ids: tuple[int, ...], layer: int, head: int) -> RopeH
     return rope.head_view(cached_trace(source, ids, ()), layer, head)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def rotated_pairs(source: str, _model: LanguageModel) -> RotatedPairs | None:
+@shared
+def rotated_pairs(source: str) -> RotatedPairs | None:
     """Return which numbers the model turns together; None without RoPE."""
     from engine.embedding import rope
 
-    return rope.rotated_pairs(_model) if _model.architecture.positions == "rope" else None
+    model = model_in_use(source)
+    return rope.rotated_pairs(model) if model.architecture.positions == "rope" else None
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@shared
 def pattern_overview(
     source: str, ids: tuple[int, ...], without_first: bool, edits: tuple[Edit, ...] = ()
 ) -> PatternOverview:
@@ -84,7 +84,7 @@ def pattern_overview(
     return patterns.overview(trace, TILE, without_first=without_first)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@shared
 def residual_norms(
     source: str, ids: tuple[int, ...], edits: tuple[Edit, ...] = ()
 ) -> ResidualNorms:
@@ -94,7 +94,7 @@ def residual_norms(
     return neurons.residual_norms(cached_trace(source, ids, edits))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@shared
 def difference(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> Difference:
     """Return how an edited pass parts from the plain one."""
     from engine.interpret import knockout
@@ -102,14 +102,14 @@ def difference(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> Di
     return knockout.difference(cached_trace(source, ids, ()), cached_trace(source, ids, edits))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@shared
 def top_tokens(source: str, ids: tuple[int, ...], count: int = 10) -> tuple[list[int], list[float]]:
     """Return the likeliest next tokens and their probabilities."""
     best = distribution.top(cached_trace(source, ids, ()).logits, count)
     return [int(i) for i in best.ids], [float(p) for p in best.probabilities]
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@shared
 def sweep_table(source: str, ids: tuple[int, ...], token_id: int) -> npt.NDArray[np.float32]:
     """Return the table `[L, H]` that a sweep fills, NaN where it has not been yet.
 
@@ -119,7 +119,7 @@ def sweep_table(source: str, ids: tuple[int, ...], token_id: int) -> npt.NDArray
     return np.full((shape.layers, shape.heads), np.nan, dtype=np.float32)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@shared
 def lens_grid(source: str, ids: tuple[int, ...], positions: tuple[int, ...]) -> LensGrid:
     """Return the logit lens' readings at all layers of some positions."""
     from engine.interpret import lens
@@ -140,7 +140,7 @@ class Scores:
     entropy_bits: float
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@shared
 def scores(source: str, ids: tuple[int, ...]) -> Scores:
     """Return the scores after a prompt."""
     logits = cached_trace(source, ids, ()).logits
@@ -154,7 +154,7 @@ def bits(logits: Array) -> float:
     return distribution.entropy_bits(distribution.softmax(logits))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@shared
 def logit_terms(source: str, ids: tuple[int, ...], token_id: int) -> LogitTerms:
     """Return one token's score as a sum."""
     from engine.lm_head import scores as lm_head
@@ -162,7 +162,7 @@ def logit_terms(source: str, ids: tuple[int, ...], token_id: int) -> LogitTerms:
     return lm_head.logit_terms(cached_trace(source, ids, ()), token_id)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@shared
 def uniforms(seed: int, count: int) -> tuple[float, ...]:
     """Return the first random numbers of a seed."""
     from engine.generation.random_numbers import uniforms as numbers
@@ -170,7 +170,7 @@ def uniforms(seed: int, count: int) -> tuple[float, ...]:
     return numbers(seed, count)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@shared
 def other_prompt(source: str, text: str) -> tuple[tuple[int, ...], Array | None, str]:
     """Read a second prompt: its ids, the logits after it, and what is wrong with it if anything."""
     from engine.kv_cache.cached_pass import CachedPass

@@ -19,6 +19,7 @@ from pages.frame.kept import keep
 from pages.frame.kept import kept as kept_result
 from pages.frame.live import Live
 from pages.frame.loading import model_in_use
+from pages.frame.shared import shared
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -36,7 +37,7 @@ MOST_KEPT = 40
 BUDGET = 24
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@shared
 def bans(source: str, word: str) -> tuple[TokenBan, SequenceBan]:
     """Return the two bans on a word; sorting the vocabulary takes a moment."""
     from engine.guardrails.ban import SequenceBan, TokenBan

@@ -17,6 +17,7 @@ from engine.guardrails.scenario import prompt_ids
 from pages.frame import job
 from pages.frame.kept import keep, kept
 from pages.frame.loading import model_in_use
+from pages.frame.shared import shared
 from pages.guardrails import answers
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ FORMATS: Mapping[str, Callable[[str], Any]] = {
 }
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@shared
 def compiled(source: str, name: str, fields: str) -> tuple[format.Format, format.Constraint]:
     """Return a format and its automaton on a model's vocabulary."""
     wanted = FORMATS[name](fields)

@@ -21,6 +21,7 @@ from engine.sampling.chain import final_probabilities
 from pages.frame import job, results
 from pages.frame.kept import keep, kept
 from pages.frame.loading import model_in_use
+from pages.frame.shared import shared
 
 if TYPE_CHECKING:
     from engine.basics.arrays import Array
@@ -162,7 +163,7 @@ def ways_to_ask(live: Live, fact: str) -> None:
     ways.words(found)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@shared
 def _asked(source: str, fact: str) -> tuple[Asked, ...]:
     """Return what came of each way; it depends on the model alone, so all sessions share it."""
     from engine.generation.asking import Way, ask

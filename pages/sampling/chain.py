@@ -31,6 +31,7 @@ from pages.frame import frame
 from pages.frame.live import cached_chain, usable_settings
 from pages.frame.loading import model_in_use
 from pages.frame.results import uniforms
+from pages.frame.shared import shared
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -68,7 +69,7 @@ def names_of(source: str) -> Callable[[int], str]:
     return lambda token_id: visible(bytes_of(token_id), limit=14)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@shared
 def main_picture(
     source: str, ids: tuple[int, ...], settings: sampling.SamplingSettings, picked: int
 ) -> Mapping[str, Any]:
@@ -78,7 +79,7 @@ def main_picture(
     return temperature_picture(stage, settings, names_of(source), picked)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@shared
 def card_picture(
     source: str,
     ids: tuple[int, ...],

@@ -13,6 +13,7 @@ from components.link import keys, widgets
 from components.training import depth
 from engine.model.fair_lock import FairLock
 from pages.frame.loading import model_in_use
+from pages.frame.shared import shared
 
 if TYPE_CHECKING:
     from engine.training.sentence import TokenLosses
@@ -37,7 +38,7 @@ def turn() -> Iterator[None]:
         yield
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@shared
 def losses(source: str, ids: tuple[int, ...]) -> TokenLosses:
     """Return the loss of each token of a text."""
     from engine.training.sentence import token_losses

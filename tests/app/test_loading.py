@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.model.weights import DEFAULT
-from pages.frame.live import read_cap
 from pages.frame.loading import LoadState, allowed_sources, describe
+from pages.frame.operator import whole_number
 
 
 def test_the_download_says_how_far_it_is():
@@ -30,12 +30,17 @@ def test_without_a_list_there_is_the_default_model_alone(monkeypatch):
     assert allowed_sources() == ("one", "two")
 
 
-def test_a_cap_is_a_whole_number_from_1_on():
-    assert read_cap("300") == 300
+def test_an_operators_number_is_a_whole_one_from_1_on(monkeypatch, caplog):
+    monkeypatch.delenv("A_NUMBER", raising=False)
+    assert whole_number("A_NUMBER", 256, "the cap is {} tokens") == 256
+    monkeypatch.setenv("A_NUMBER", "300")
+    assert whole_number("A_NUMBER", 256, "the cap is {} tokens") == 300
+    assert not caplog.text
 
 
-@pytest.mark.parametrize("text", ["", "many", "0", "-5", "2.5"])
-def test_a_cap_that_is_none_is_named_in_the_log(text, caplog):
-    assert read_cap(text) == 256
-    assert "TOKEN_BY_TOKEN_CAP" in caplog.text
-    assert f"“{text}”" in caplog.text
+@pytest.mark.parametrize("text", [" ", "many", "0", "-5", "2.5"])
+def test_an_operators_number_that_is_none_is_named_in_the_log(text, monkeypatch, caplog):
+    monkeypatch.setenv("A_NUMBER", text)
+    assert whole_number("A_NUMBER", 256, "the cap is {} tokens") == 256
+    assert f"A_NUMBER is “{text}”" in caplog.text
+    assert "so the cap is 256 tokens" in caplog.text

@@ -17,9 +17,9 @@ from components.link import keys
 from components.shell.stages import STAGES
 from engine.model.model import LanguageModel
 from engine.tracing.trace import Trace
-from pages.frame.live import cached_trace
 from pages.frame.loading import loader
 from pages.frame.memory import living_models
+from pages.frame.shared import store
 from tests.app.conftest import save_tiny
 from tests.app.hands import set_prompt
 from tests.app.test_links import CASES
@@ -97,7 +97,7 @@ def test_a_session_holds_nothing_of_the_pages_that_it_left(open_app, folders, bo
         set_prompt(at, f"The cat sat on {entry.key}")
         at.switch_page(entry.page).run()
         traces.update(found for found in gc.get_objects() if isinstance(found, Trace))
-    cached_trace.clear()
+    store().forget()
     gc.collect()
     assert len(traces) <= 1, "the open page's own"
 
