@@ -95,7 +95,7 @@ def show_row(row: Array, *, index: int, token_id: int, piece: bytes) -> None:
             key="embedding_row",
         ),
         key="embedding_row",
-        alt=f"The {width} numbers of the embedding of token {index}",
+        alt=f"The {width} numbers of the embedding of token {index + 1}",
     )
 
 

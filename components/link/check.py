@@ -19,11 +19,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import streamlit as st
 
 from components.kit.text import markdown
-from components.link import keys
+from components.link import history, keys
 
 _UNREAD = "link_to_be_read"
 """Key of the session: the link's values whose widgets have not been drawn yet."""
@@ -177,7 +178,7 @@ def _as_number(text: str) -> float | None:
 def number(key: str) -> int | float:
     """Return a number of the link or of its widget, whether or not that widget is drawn now."""
     entry = keys.limit(key)
-    value = st.session_state.get(key)
+    value = _of_session(key)
     if value is None:
         text = st.query_params.get(key, "")
         changed, _ = check_link({key: text}, (entry,)) if text else ({key: entry.default}, [])
@@ -187,5 +188,10 @@ def number(key: str) -> int | float:
 
 def text(key: str) -> str:
     """Return a text of the link or of its widget, whether or not that widget is drawn now."""
-    value = st.session_state.get(key)
+    value = _of_session(key)
     return str(st.query_params.get(key, "") if value is None else value)
+
+
+def _of_session(key: str) -> Any:
+    """Return what the session holds; None where an address is about to take its place."""
+    return None if history.by_address() else st.session_state.get(key)

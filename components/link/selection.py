@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from components.link import check, keys, widgets
+from components.link import check, history, keys, widgets
 
 
 def pick(
@@ -67,6 +67,8 @@ def _current(entry: keys.Limit) -> int:
         check.say(*notices)
         st.session_state[_chosen(key)] = not changed or float(entry.default) != changed[key]
         st.session_state[key] = int(changed[key] if changed else float(said))
+    elif said is None and history.by_address():
+        st.session_state[_chosen(key)] = False  # at that address nobody had chosen yet
     elif st.session_state.get(key) != st.session_state.get(_drawn(key)):
         st.session_state[_chosen(key)] = key in st.session_state
     value = st.session_state.get(key)

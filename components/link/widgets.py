@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from components.link import check, keys
+from components.link import check, history, keys
 
 Option = TypeVar("Option")
 Wrong = tuple[int | float | str | None, str] | None
@@ -62,6 +62,7 @@ def choice(
     else:
         look |= {"index": options.index(start)}
     chosen: Option = draw(label, options, format_func=spell, key=key, bind="query-params", **look)
+    history.share(key)
     return chosen
 
 
@@ -104,6 +105,7 @@ def slider(entry: keys.Limit, *, label: str | None = None, **look: Any) -> int |
         disabled=off,
         **look,
     )
+    history.share(entry.key)
     return entry.number(drawn)
 
 
@@ -121,7 +123,9 @@ def text(label: str, default: str = "", *, key: str, area: bool = False, **look:
 
     draw = st.text_area if area else st.text_input
     _check(key, examine)
-    return str(draw(label, default, key=key, bind="query-params", max_chars=most, **look) or "")
+    typed = draw(label, default, key=key, bind="query-params", max_chars=most, **look)
+    history.share(key)
+    return str(typed or "")
 
 
 def number(key: str, label: str, high: int) -> int | None:
@@ -135,7 +139,7 @@ def number(key: str, label: str, high: int) -> int | None:
         label: what the user knows it as.
         high: its largest allowed value; the smallest is 0.
     """
-    value = check.unread(key)
+    value = _said(key)
     if value is not None:
         entry = keys.Limit(key, label, 0, high, 0, 1, whole=True)
         changed, notices = check.check_link({key: value}, (entry,))
@@ -149,13 +153,24 @@ def number(key: str, label: str, high: int) -> int | None:
 
 def name(key: str, label: str, names: Collection[str], default: str) -> str:
     """Return a name of the session or, at first, of the link; for what is chosen by a click."""
-    value = check.unread(key)
+    value = _said(key)
     if value is not None:
         notice = _not_one_of(label, value, names, default)
         st.session_state[key] = default if notice else value
         check.say(*([notice] if notice else []))
     found = st.session_state.get(key)
     return str(found) if found in names else default
+
+
+def _said(key: str) -> str | None:
+    """Return what an address says that is new to this run; without a word on it, forget the key."""
+    value = check.unread(key)
+    if not history.by_address():
+        return value
+    value = st.query_params.get(key)
+    if value is None:
+        st.session_state.pop(key, None)
+    return value
 
 
 def write(key: str, value: int | str) -> None:
@@ -190,6 +205,8 @@ def kept_text(
         notice = _not_one_of(label, said, names, default) if names else None
         check.say(*([notice] if notice else []))
         st.session_state[key] = default if notice else said
+    elif said is None and history.by_address() and st.session_state.get(last) is not None:
+        st.session_state[key] = default
     value = str(st.session_state.setdefault(key, default))
     spelled = None if value == default else spell(value)
     if spelled is None:

@@ -126,12 +126,14 @@ function paint(state) {
 }
 
 export default function (component) {
-  const { data, parentElement, setTriggerValue } = component
+  const { data, parentElement } = component
   const root = parentElement.querySelector(".root")
   const state = pictures.get(root) || build(root)
   pictures.set(root, state)
   state.data = data
-  state.open = (stage) => stage && setTriggerValue("opened", stage)
+  state.open = (stage) => {
+    if (stage) document.dispatchEvent(new CustomEvent("token-by-token-lead", { detail: stage }))
+  }
   paint(state)
   state.deaf?.()
   state.deaf = listenForKeys(state)

@@ -58,8 +58,8 @@ def overview_flow(
     recorded: bool = False,
     walks: bool = True,
     hides: bool = False,
-) -> str | None:
-    """Draw the picture and return the stage that the user has just opened, if any.
+) -> None:
+    """Draw the picture; a click on a card opens its stage's page.
 
     Args:
         overview: the facts of one pass and one draw.
@@ -69,19 +69,13 @@ def overview_flow(
         recorded: say in the picture that it is a recorded run.
         walks: let a light walk through the cards.
         hides: cover what the model expects, so that a class can guess.
-
-    Returns:
-        The stage's key in the one run after a click, else None.
     """
-    result = _COMPONENT(
+    _COMPONENT(
         key=key,
         data=payload(
             overview, stages=stages, guards=guards, recorded=recorded, walks=walks, hides=hides
         ),
-        on_opened_change=lambda: None,
     )
-    opened = result.opened
-    return opened if isinstance(opened, str) and opened in stages else None
 
 
 def payload(

@@ -90,11 +90,19 @@ function listen(strip, data, send) {
     if (named || event.defaultPrevented || typing(document.activeElement)) return
     if (event.key === "p" || event.key === "P") send("present", !data.presenting)
     else if (event.key === "Escape" && data.presenting) send("present", false)
-    else if (data.presenting && event.key === "ArrowRight" && at + 1 < keys.length) send("chosen", keys[at + 1])
-    else if (data.presenting && event.key === "ArrowLeft" && at > 0) send("chosen", keys[at - 1])
+    else if (data.presenting && event.key === "ArrowRight" && at + 1 < keys.length) lead(data, keys[at + 1])
+    else if (data.presenting && event.key === "ArrowLeft" && at > 0) lead(data, keys[at - 1])
   }
+  const asked = (event) => lead(data, event.detail)
+  const click = (event) => follow(data, event)
   document.addEventListener("keydown", press)
-  return () => document.removeEventListener("keydown", press)
+  document.addEventListener("click", click, true)
+  document.addEventListener("token-by-token-lead", asked)
+  return () => {
+    document.removeEventListener("keydown", press)
+    document.removeEventListener("click", click, true)
+    document.removeEventListener("token-by-token-lead", asked)
+  }
 }
 
 export default function (component) {
@@ -108,7 +116,7 @@ export default function (component) {
   while (list.children.length < data.chips.length) list.append(makeChip())
   list.style.setProperty("--count", data.chips.length)
   data.chips.forEach((chip, index) => {
-    fillChip(list.children[index], chip, (key) => setTriggerValue("chosen", key))
+    fillChip(list.children[index], chip, (key) => lead(data, key))
   })
   present.textContent = data.presenting ? "✕" : "⤢"
   present.setAttribute("aria-label", data.presenting ? "Stop presenting" : "Present")
@@ -135,10 +143,11 @@ export default function (component) {
   watch.observe(nav.parentElement)
   const again = () => place(strip)
   window.addEventListener("resize", again)
-  const deaf = listen(strip, data, setTriggerValue)
+  strip.deaf?.()
+  strip.deaf = listen(strip, data, setTriggerValue)
   return () => {
     watch.disconnect()
     window.removeEventListener("resize", again)
-    deaf()
+    strip.deaf()
   }
 }

@@ -1,7 +1,7 @@
 """The pipeline strip: one chip per stage with this prompt's own fact, each chip a link to its page.
 
-A click comes back to Python, which switches the page: the session and its state live on, where an
-ordinary link would load the app anew.
+A click leads to the other page within the session (`lead.js`), where an ordinary link would load
+the app anew. So does whatever in the page sends the event `token-by-token-lead` with a stage's key.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import Any
 
 from components.kit.browser import component
 
-_COMPONENT = component("shell/pipeline_strip", '<nav class="strip" aria-label="Pipeline">\n</nav>')
+_COMPONENT = component(
+    "shell/pipeline_strip", '<nav class="strip" aria-label="Pipeline">\n</nav>', scripts=["lead"]
+)
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class StageChip:
     label: str
     fact: str
     """This prompt's own fact, such as `6 tokens`; empty until the model has run."""
+    url: str = ""
+    """The end of its page's address; empty for the first page."""
     current: bool = False
     guard: bool = False
     """Whether the chip carries a shield: a guardrail stands here."""
@@ -34,8 +38,6 @@ class StageChip:
 class StripEvent:
     """What a person did with the strip, and how much room its window has."""
 
-    chosen: str | None
-    """Key of the stage whose chip was just clicked, in exactly one run after the click."""
     present: bool | None
     """Whether to present from now on; None unless it was just asked for."""
     words: bool
@@ -45,7 +47,13 @@ class StripEvent:
 
 
 def pipeline_strip(
-    chips: Sequence[StageChip], *, presenting: bool, narrow: bool, key: str = "pipeline_strip"
+    chips: Sequence[StageChip],
+    *,
+    presenting: bool,
+    narrow: bool,
+    shared: Sequence[str] = (),
+    fresh: Sequence[str] = (),
+    key: str = "pipeline_strip",
 ) -> StripEvent:
     """Draw the strip and return what was just done with it.
 
@@ -53,29 +61,38 @@ def pipeline_strip(
         chips: one per stage.
         presenting: whether the page is being presented: larger, and led by the arrow keys.
         narrow: whether the window is known to be narrow.
+        shared: parameters of the address that go along to another page.
+        fresh: parameters that no page has again when it is opened by a chip.
         key: of the widget.
     """
     result = _COMPONENT(
         key=key,
-        data=payload(chips, presenting=presenting, narrow=narrow),
-        on_chosen_change=lambda: None,
+        data=payload(chips, presenting=presenting, narrow=narrow, shared=shared, fresh=fresh),
         on_present_change=lambda: None,
         on_words_change=lambda: None,
         on_narrow_change=lambda: None,
     )
-    chosen, present = result.chosen, result.present
+    present = result.present
     return StripEvent(
-        chosen=chosen if any(chip.key == chosen for chip in chips) else None,
         present=present if isinstance(present, bool) else None,
         words=result.words is True,
         narrow=narrow or result.narrow is True,
     )
 
 
-def payload(chips: Sequence[StageChip], *, presenting: bool, narrow: bool) -> dict[str, Any]:
+def payload(
+    chips: Sequence[StageChip],
+    *,
+    presenting: bool,
+    narrow: bool,
+    shared: Sequence[str] = (),
+    fresh: Sequence[str] = (),
+) -> dict[str, Any]:
     """Return what the browser needs."""
     return {
         "chips": [asdict(chip) for chip in chips],
         "presenting": presenting,
         "narrow": narrow,
+        "shared": [*shared],
+        "fresh": [*fresh],
     }

@@ -13,7 +13,7 @@ from components.kit.guess import Guess
 from components.kit.presenting import presenting as is_presented
 from components.kit.tasks import Task
 from components.kit.text import markdown, visible
-from components.link import check, keys, widgets
+from components.link import check, history, keys, widgets
 from components.link.sampling import read_settings
 from components.link.selection import follow, pick
 from components.shell.glossary import glossary, word_line
@@ -77,7 +77,9 @@ def header(
         instead: draws what stands in place of the question and the answer.
     """
     if st.session_state.get(keys.SHOWN_STAGE, stage.key) != stage.key:
-        st.session_state[keys.VIEW] = VIEWS[0]  # each page opens with its picture
+        if not history.by_address():
+            st.session_state[keys.VIEW] = VIEWS[0]  # each page opens with its picture
+            history.forget(keys.VIEW)
         job.drop()
         trying.close_guess()
     st.session_state[keys.SHOWN_STAGE] = stage.key
@@ -132,7 +134,7 @@ def _facts(stage: Stage, request: Request, settings: SamplingSettings, seed: int
 
 
 def _strip(current: Stage) -> None:
-    """Draw one chip per stage; a click leads there."""
+    """Draw one chip per stage."""
     asked = _current()
     settings = read_settings()[0]
     known = None if asked.closed else _facts(current, asked.request, settings, asked.seed)
@@ -142,13 +144,18 @@ def _strip(current: Stage) -> None:
             key=entry.key,
             label=entry.short or entry.title,
             fact="" if known is None or entry.key == hidden else entry.chip(known),
+            url=entry.url,
             current=entry.key == current.key,
             help=entry.question,
         )
         for entry in STAGES
     ]
     event = pipeline_strip(
-        chips, presenting=presenting(), narrow=bool(st.session_state.get(keys.NARROW))
+        chips,
+        presenting=presenting(),
+        narrow=bool(st.session_state.get(keys.NARROW)),
+        shared=history.SHARED,
+        fresh=(keys.VIEW,),
     )
     if event.narrow != bool(st.session_state.get(keys.NARROW)):
         st.session_state[keys.NARROW] = event.narrow
@@ -158,12 +165,6 @@ def _strip(current: Stage) -> None:
     if event.present is not None:
         st.session_state[keys.PRESENT] = "true" if event.present else "false"
         st.rerun()
-    chosen = event.chosen
-    if chosen is not None and chosen != current.key:
-        # Without query_params Streamlit tries to clear the link and refuses to, since widgets are
-        # bound to it; so it gets an empty one, into which the widgets then write their values.
-        page = next(entry.page for entry in STAGES if entry.key == chosen)
-        st.switch_page(page, query_params={})
 
 
 def live_prompt(*, traced: bool = True, used: bool = True) -> Live:
@@ -260,6 +261,8 @@ def model_line(source: str) -> str:
 
 def shows_visual(stage: Stage) -> bool:
     """Tell whether the page shows its first view, before that view's choice is drawn."""
+    if history.by_address():
+        return st.query_params.get(keys.VIEW, VIEWS[0]) == VIEWS[0]
     came = st.session_state.get(keys.SHOWN_STAGE, stage.key) != stage.key
     return came or (check.text(keys.VIEW) or VIEWS[0]) == VIEWS[0]
 

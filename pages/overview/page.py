@@ -10,7 +10,7 @@ from components.link import keys, widgets
 from components.overview.depth import in_depth_words
 from components.overview.flow import overview_flow
 from components.overview.recorded import recorded_run
-from components.shell.stages import STAGES, stage
+from components.shell.stages import STAGES
 from engine.overview.facts import Overview
 from pages.frame import frame, job
 from pages.frame.live import HIDES, written
@@ -26,9 +26,7 @@ def picture(facts: Overview, *, recorded: bool = False) -> None:
     guards = bool(st.session_state.get(keys.SHOW_GUARDS))
     hides = bool(st.session_state.get(HIDES))
     with st.container(key="main_picture"):
-        opened = overview_flow(facts, stages=LINKS, guards=guards, recorded=recorded, hides=hides)
-    if opened is not None:
-        st.switch_page(stage(opened).page, query_params={})  # see frame._strip
+        overview_flow(facts, stages=LINKS, guards=guards, recorded=recorded, hides=hides)
 
 
 def visual() -> None:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 
+from components.link import keys
 from components.shell.stages import STAGES, stage
 from tests.browser.harness.actions import (
     chip,
+    choose,
+    open_tab,
     press_button,
+    set_slider,
+    visit,
     wait_for_model,
     wait_until_idle,
     widget,
@@ -112,3 +117,31 @@ def test_the_frame_over_the_picture_takes_little_room(page_at):
     page = page_at("/sampling", params={"prompt": "The cat sat"}, viewport=(1024, 768))
     frame = widget(page, "frame").bounding_box()
     assert frame["y"] + frame["height"] <= 230
+
+
+def test_back_returns_to_the_view_that_was_left(page_at):
+    page = page_at("/tokenizer", params={"prompt": "Two cats"})
+    left = []
+
+    def leave(key: str) -> None:
+        left.append(page.url)
+        visit(page, key)
+
+    choose(page, keys.TOKENIZER_PART, "Tokens are not words")
+    leave("lm_head")
+    open_tab(page, "In depth")
+    leave("sampling")
+    set_slider(page, keys.TEMPERATURE, 1.5)
+    leave("tokenizer")
+    assert "look=Tokens" in page.url, "a chip returns to the view that was left too"
+    assert "temperature=1.5" in page.url, "what is set on one page holds on all"
+    for address in reversed(left):
+        page.go_back()
+        page.wait_for_url(address)
+        wait_until_idle(page)
+        assert page.url == address
+        if "/sampling" in address:
+            slider = widget(page, keys.TEMPERATURE).locator("input[type=range]")
+            assert float(slider.input_value()) == 1.5
+        shown = "In depth" if "/lm-head" in address else "Visual"
+        assert widget(page, keys.VIEW).get_by_role("radio", name=shown).is_checked()
