@@ -28,7 +28,7 @@ SHARED = (
 )
 """Parameters that go along from page to page; all others belong to the page that has them."""
 
-_OF_SEVERAL = {*SHARED, keys.VIEW, keys.EDITS}
+_OF_SEVERAL = (*SHARED, keys.VIEW, keys.EDITS)
 """Parameters whose widgets more than one page draws."""
 
 
