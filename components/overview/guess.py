@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from engine.lm_head.standing import Standing
 
 INVITATION = (
-    "Press “Next token”: it adds one piece of text. Before you do: which word do you expect? New "
-    "here? Take the ten guesses."
+    "Which word do you expect? “Next token” adds one piece of text. New here? Take the ten guesses."
 )
 
 
