@@ -47,7 +47,7 @@ class CachedPass:
         self._rows: SharedRows | StockRows = (
             StockRows(model, rewindable=rewindable, keep_states=keep_states)
             if together is None
-            else SharedRows(together, keep_states=keep_states)
+            else SharedRows(model, together, keep_states=keep_states)
         )
 
     def advance(self, ids: Sequence[int]) -> Array:

@@ -1,4 +1,8 @@
-"""Texts that are read together with everybody else's (`engine.kv_cache.together`)."""
+"""Texts that are read together with everybody else's (`engine.kv_cache.together`).
+
+Only a long prompt is read alone: there one product over all of its tokens is the fastest way. Who
+reads in which way is decided by the text alone, so nobody's numbers depend on the others.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +13,23 @@ import numpy as np
 import torch
 
 from engine.basics.errors import checked_ids
+from engine.kv_cache.stock_rows import StockRows
 from engine.kv_cache.together import MOST_ROWS, OnePass, Together
 from engine.network.decoder import Reading, Text
 
 if TYPE_CHECKING:
     from engine.basics.arrays import Array
+    from engine.model.model import LanguageModel
 
 
 class SharedRows:
     """Rows that were read so far, each a text with keys and values of its own."""
 
-    def __init__(self, together: Together, *, keep_states: bool = False) -> None:
-        """Begin with nothing read."""
-        self._together = together
+    def __init__(
+        self, model: LanguageModel, together: Together, *, keep_states: bool = False
+    ) -> None:
+        """Begin with nothing read; the arguments are those of `CachedPass`."""
+        self._model, self._together = model, together
         self._texts: list[Text] = []
         self._states: list[Array] | None = [] if keep_states else None
         self.last_pass = OnePass(0.0, 0)
@@ -30,15 +38,20 @@ class SharedRows:
     def read(self, rows: Sequence[Sequence[int]], last: int) -> Array:
         """Read further tokens of each row and return the logits `[B, last, V]` after the last.
 
-        Of a long prompt so many tokens are read at once that others need not wait long for their
-        turn. It makes no difference to the logits.
-
         Raises:
             EngineError: An id does not exist: the compiled pass looks nothing up twice.
         """
         rows = [checked_ids(row, self._together.decoder.vocabulary) for row in rows]
-        if not self._texts:
-            self._texts = [self._together.decoder.text() for _ in rows]
+        if not self._texts and len(rows) == 1 and len(rows[0]) > MOST_ROWS:
+            return self._read_long(rows, last)
+        self._texts = self._texts or [self._together.decoder.text() for _ in rows]
+        return self._read_pieces(rows, last)
+
+    def _read_pieces(self, rows: Sequence[Sequence[int]], last: int) -> Array:
+        """Read so many tokens at once that others need not wait long for their turn.
+
+        It makes no difference to the logits.
+        """
         count = len(rows[0])
         step = max(1, MOST_ROWS // len(rows))
         spent, texts = 0.0, 0
@@ -58,6 +71,18 @@ class SharedRows:
                 self._states += list(readings[0].states.copy())
         self.last_pass = OnePass(spent, texts)
         return np.stack([np.concatenate(logits) for logits in found])
+
+    def _read_long(self, rows: Sequence[Sequence[int]], last: int) -> Array:
+        """Let the network itself read a long prompt, which is faster, and take over its cache."""
+        stock = StockRows(self._model, rewindable=True, keep_states=self._states is not None)
+        logits_BTV = stock.read(rows, last)
+        text = self._together.decoder.text()
+        text.take_over(stock.keys_and_values())
+        self._texts = [text]
+        if self._states is not None:
+            self._states += list(stock.states_from(0).numpy())
+        self.last_pass = stock.last_pass
+        return logits_BTV
 
     def repeat(self, rows: int) -> None:
         """Let the one row that was read so far go on as `rows` rows of a batch."""

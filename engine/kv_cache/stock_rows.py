@@ -132,6 +132,10 @@ class StockRows:
             raise ValueError("This pass keeps no states, or has read nothing.")
         return torch.stack(self._states[place:])
 
+    def keys_and_values(self) -> list[tuple[Array, Array]]:
+        """Return each layer's keys and values of the one row `[G, tokens, K]`."""
+        return [(layer.keys[0].numpy(), layer.values[0].numpy()) for layer in self._cache.layers]
+
     @property
     def tokens(self) -> int:
         """How many tokens have been read: their keys and values need not be computed again."""

@@ -52,6 +52,15 @@ class Text:
             grown[:, :, :, : self.tokens] = self.kept[:, :, :, : self.tokens]
             self.kept = grown
 
+    def take_over(self, layers: Sequence[tuple[Array, Array]]) -> None:
+        """Begin with each layer's keys and values `[G, tokens, K]` that were computed elsewhere."""
+        tokens = layers[0][0].shape[1]
+        self.make_room(tokens)
+        for layer, parts in enumerate(layers):
+            for part, numbers in enumerate(parts):
+                self.kept[part, layer, :, :tokens] = numbers
+        self.tokens = tokens
+
     def copy(self) -> Text:
         """Return a text that has read the same and goes on by itself."""
         twin = Text(self.kept.shape[1], self.kept.shape[2], self.kept.shape[4])
