@@ -1,19 +1,26 @@
-"""Matrix products over few rows, done fast on a CPU.
+"""Matrix products over few rows, done fast on a CPU, and the same for a row whoever stands by.
 
-A cached decoding step multiplies every matrix of the model by one row (one new token), and checking
-a draft of speculative decoding multiplies it by a handful. Reading the weights is what such a step
-spends its time on, and they are the same weights for one row as for five. Yet with
-`torch.nn.functional.linear` a step over 2 to 9 rows takes twice as long as one over a single row.
+A cached decoding step multiplies every matrix of the model by one row (one new token), checking
+a draft of speculative decoding multiplies it by a handful, and a step for a class of people by one
+row for each of them. Reading the weights is what such a step spends its time on, and they are the
+same weights for one row as for thirty. Yet with `torch.nn.functional.linear` a step over four rows
+takes twice as long as one over a single row.
 
-Two ways around that, for 1 to 16 rows:
+A loop of this project (`engine.network.few_rows_kernel`) reads each piece of the weight once and
+multiplies it by all rows of the input while it is at hand. On one thread five rows take 1.1 times
+as long as one and thirty three times as long.
 
-- A loop of this project (`engine.network.few_rows_kernel`) reads each row of the weight once and
-  multiplies it by up to five rows of the input while it is at hand. Two rows take 1.1 times as
-  long as one, five 1.2 and nine 1.5. It runs on one thread, and is as fast as torch on two.
-- Where torch has more threads than that, it shares among them the product turned around,
-  `weight @ x.T`. Its kernel takes four rows at a time.
+**The promise.** From 1 to `MOST_ROWS` rows, without gradients, each row of the result is bit for
+bit what it is when that row is multiplied alone: its sums are taken in the same order whatever
+other rows stand beside it, how many they are and in which shape they come. So what one person's
+run gives can't depend on who else writes in the same step. Torch keeps that promise neither for
+`F.linear` nor for `torch.mm`. It does keep it for what else a block does to a row: the norms, RoPE,
+softmax and attention of a batch of single tokens, additions, and the activations, these only if
+their width is a multiple of the numbers in a register (32 is enough; else the last ones of a row
+are computed by another function when they stand at the end). tests/engine/network/test_same_rows.py
+watches all of this.
 
-Both make checking drafts and decoding in batches cheaper on a CPU.
+Where the loop can't be compiled, torch's products take its place, without that promise.
 """
 
 from __future__ import annotations
@@ -29,11 +36,11 @@ from torch import nn
 
 log = logging.getLogger(__name__)
 
-MOST_ROWS = 16
-"""Up to here these products win; beyond it the usual one is as good or better."""
+MOST_ROWS = 64
+"""Up to here the loop is as fast as torch's product or faster."""
 
-MOST_THREADS = 2
-"""Up to here the loop on one thread wins over a product that torch shares among its threads."""
+MOST_TURNED_ROWS = 16
+"""Up to here torch's product turned around is faster than the usual one."""
 
 
 class FewRowsLinear(nn.Linear):
@@ -44,10 +51,9 @@ class FewRowsLinear(nn.Linear):
         rows = input.numel() // self.in_features
         if not 1 <= rows <= MOST_ROWS:
             return super().forward(input)
-        few_threads = torch.get_num_threads() <= MOST_THREADS
-        if few_threads and not torch.is_grad_enabled() and kernel() is not None:
+        if not torch.is_grad_enabled() and kernel() is not None:
             product = compiled_product(input, self.weight)
-        elif rows > 1:
+        elif 1 < rows <= MOST_TURNED_ROWS:
             product = turned_product(input, self.weight)
         else:
             return super().forward(input)
@@ -55,7 +61,7 @@ class FewRowsLinear(nn.Linear):
 
 
 def turned_product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """Return `x @ weight.T`, computed as `(weight @ x.T).T`.
+    """Return `x @ weight.T`, computed as `(weight @ x.T).T`: torch then takes four rows at a time.
 
     Args:
         x: `[..., in]`, 1 to 16 rows in all.
@@ -85,10 +91,10 @@ def kernel() -> Callable[..., None] | None:
 
 
 def compiled_product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-    """Return `x @ weight.T`, computed on one thread; no gradient flows through it.
+    """Return `x @ weight.T`, each row as it is alone; no gradient flows through it.
 
     Args:
-        x: `[..., in]`, float32.
+        x: `[..., in]`, float32, any number of rows in all.
         weight: `[out, in]`, float32, its rows side by side.
 
     Returns:

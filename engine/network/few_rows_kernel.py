@@ -1,122 +1,85 @@
-"""The inner loop of a matrix product over few rows, compiled for the processor that it runs on.
+"""The inner loops of a matrix product over few rows, compiled for the processor that they run on.
 
 Numba turns these functions into machine code at the first import (a few seconds) and keeps it
 beside them, or in the user's cache, for the next one.
 
-Three things make it fast, all about reading each weight once and soon:
+What makes them fast:
 
-- A row of the weight is multiplied by up to five rows of the input while it is at hand.
-- Two rows of the weight, far apart, are read side by side. A core waits for memory most of the
-  time, and it can wait for two places at once.
-- Each sum has a name of its own, so that it stays in a register. An array of sums would be written
-  and read again at each step.
+- A piece of the weight is multiplied by up to five rows of the input while it is at hand. More
+  rows are taken five at a time; the weight is then still in the processor's nearest cache.
+- Four places of the weight, far apart, are read side by side. A core waits for memory most of the
+  time, and it can wait for several places at once; and four sums grow without waiting for each
+  other's last addition.
 
-In all of these functions `w` is the weight `[out, in]`, `x` the input `[rows, in]`, `y` the output
-`[rows, out]`; `g` and `h` are two rows of `w`, and `i` is the first row of `x` to take.
+What makes them say the same: each output of each row is summed in one order, written down with
+`engine.network.lanes`, whatever other rows stand beside it. So a row's result is bit for bit the
+same alone and in any batch.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
+from engine.network.lanes import LANES, add_products, floats, put_totals, rows
+
 Matrix = npt.NDArray[np.float32]
 
-# `inline`: to call a function for each row of the weight would take as long as its sum.
+LANES_CHECKSUM = 4185312928
+"""CRC-32 of lanes.py. Numba compiles anew when this file changes, but looks at no other: with this
+number here a change there is one here too. A test says what it should be."""
+
+ONE, TWO, THREE, FOUR, FIVE = (0,), (0, 0), (0,) * 3, (0,) * 4, (0,) * 5
+"""How many rows of the input a loop takes at once, as Numba can know it in advance."""
 
 
-@numba.njit(inline="always")
-def one_row(w: Matrix, g: int, h: int, x: Matrix, i: int, y: Matrix) -> None:
-    """Multiply one row of the input by two of the weight."""
-    a = b = np.float32(0)
-    for t in range(w.shape[1]):
-        u = x[i, t]
-        a += w[g, t] * u
-        b += w[h, t] * u
-    y[i, g], y[i, h] = a, b
+@numba.njit()
+def multiply_four(w: Matrix, x: Matrix, y: Matrix, e: int, far: int, i: int, pattern: Any) -> None:
+    """Multiply four rows of the weight, `far` apart from e on, by those of the input from i on."""
+    outs, ins = w.shape
+    f, g, h = min(e + far, outs - 1), min(e + 2 * far, outs - 1), min(e + 3 * far, outs - 1)
+    whole = ins // LANES * LANES
+    a = b = c = d = rows(pattern)
+    for t in range(0, whole, LANES):
+        a = add_products(a, floats(w, e, t), x, i, t)
+        b = add_products(b, floats(w, f, t), x, i, t)
+        c = add_products(c, floats(w, g, t), x, i, t)
+        d = add_products(d, floats(w, h, t), x, i, t)
+    put_totals(y, i, e, a)
+    put_totals(y, i, f, b)
+    put_totals(y, i, g, c)
+    put_totals(y, i, h, d)
 
 
-@numba.njit(inline="always")
-def two_rows(w: Matrix, g: int, h: int, x: Matrix, i: int, y: Matrix) -> None:
-    """Multiply two rows of the input by two of the weight."""
-    a0 = a1 = b0 = b1 = np.float32(0)
-    for t in range(w.shape[1]):
-        p, q = w[g, t], w[h, t]
-        u0, u1 = x[i, t], x[i + 1, t]
-        a0 += p * u0
-        a1 += p * u1
-        b0 += q * u0
-        b1 += q * u1
-    y[i, g], y[i + 1, g] = a0, a1
-    y[i, h], y[i + 1, h] = b0, b1
+@numba.njit()
+def add_ends(w: Matrix, x: Matrix, y: Matrix, whole: int) -> None:
+    """Add to each sum what stands in the columns from `whole` on, fewer than a register holds."""
+    for r in range(len(x)):
+        for g in range(len(w)):
+            for t in range(whole, w.shape[1]):
+                y[r, g] += w[g, t] * x[r, t]
 
 
-@numba.njit(inline="always")
-def four_rows(w: Matrix, g: int, h: int, x: Matrix, i: int, y: Matrix) -> None:
-    """Multiply four rows of the input by two of the weight."""
-    a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)
-    for t in range(w.shape[1]):
-        p, q = w[g, t], w[h, t]
-        u0, u1, u2, u3 = x[i, t], x[i + 1, t], x[i + 2, t], x[i + 3, t]
-        a0 += p * u0
-        a1 += p * u1
-        a2 += p * u2
-        a3 += p * u3
-        b0 += q * u0
-        b1 += q * u1
-        b2 += q * u2
-        b3 += q * u3
-    y[i, g], y[i + 1, g], y[i + 2, g], y[i + 3, g] = a0, a1, a2, a3
-    y[i, h], y[i + 1, h], y[i + 2, h], y[i + 3, h] = b0, b1, b2, b3
-
-
-@numba.njit(inline="always")
-def five_rows(w: Matrix, g: int, h: int, x: Matrix, i: int, y: Matrix) -> None:
-    """Multiply five rows of the input by two of the weight."""
-    a0 = a1 = a2 = a3 = a4 = b0 = b1 = b2 = b3 = b4 = np.float32(0)
-    for t in range(w.shape[1]):
-        p, q = w[g, t], w[h, t]
-        u0, u1, u2, u3, u4 = x[i, t], x[i + 1, t], x[i + 2, t], x[i + 3, t], x[i + 4, t]
-        a0 += p * u0
-        a1 += p * u1
-        a2 += p * u2
-        a3 += p * u3
-        a4 += p * u4
-        b0 += q * u0
-        b1 += q * u1
-        b2 += q * u2
-        b3 += q * u3
-        b4 += q * u4
-    y[i, g], y[i + 1, g], y[i + 2, g], y[i + 3, g], y[i + 4, g] = a0, a1, a2, a3, a4
-    y[i, h], y[i + 1, h], y[i + 2, h], y[i + 3, h], y[i + 4, h] = b0, b1, b2, b3, b4
-
-
-# `fastmath`: the compiler may add up a sum in another order, and so eight numbers at a time.
-@numba.njit(
-    "void(f4[:, ::1], f4[:, ::1], f4[:, ::1])",
-    fastmath={"reassoc", "contract", "nsz"},
-    nogil=True,
-    cache=True,
-)
+@numba.njit("void(f4[:, ::1], f4[:, ::1], f4[:, ::1])", nogil=True, cache=True)
 def multiply(w: Matrix, x: Matrix, y: Matrix) -> None:
     """Write `x @ w.T` into `y`, with the interpreter free for others meanwhile."""
-    outs, rows = w.shape[0], x.shape[0]
-    half = (outs + 1) // 2
-    for g in range(half):
-        h = min(g + half, outs - 1)
-        i = 0
-        while i < rows:
-            left = rows - i
-            if left >= 5:
-                five_rows(w, g, h, x, i, y)
-                i += 5
-            elif left == 4:
-                four_rows(w, g, h, x, i, y)
-                i += 4
-            elif left >= 2:
-                two_rows(w, g, h, x, i, y)
-                i += 2
-            else:
-                one_row(w, g, h, x, i, y)
-                i += 1
+    count, far = len(x), (len(w) + 3) // 4
+    for e in range(far):
+        if count == 1:
+            multiply_four(w, x, y, e, far, 0, ONE)
+        elif count == 2:
+            multiply_four(w, x, y, e, far, 0, TWO)
+        elif count == 3:
+            multiply_four(w, x, y, e, far, 0, THREE)
+        elif count == 4:
+            multiply_four(w, x, y, e, far, 0, FOUR)
+        else:
+            for i in range(0, count, 5):
+                # The last five may begin among those before them: the same comes out once more.
+                multiply_four(w, x, y, e, far, min(i, count - 5), FIVE)
+    whole = w.shape[1] // LANES * LANES
+    if whole < w.shape[1]:
+        add_ends(w, x, y, whole)
