@@ -19,7 +19,7 @@ PROMPT_TOKENS = 32
 
 
 def measure() -> list[Row]:
-    """Compare tokens a second, and cached steps over 1, 4 and 8 tokens."""
+    """Compare tokens per second, and cached steps over 1, 4 and 8 tokens."""
     model = load_model()
     stock = stock_network()
     return [_loop(model, stock), *_steps(model, stock)]
@@ -50,7 +50,7 @@ def _loop(model: LanguageModel, stock: Any) -> Row:
         "decode loop vs transformers' generate, greedy",
         times["theirs"] / times["ours"],
         1.15,
-        "× the tokens a second",
+        "× the tokens per second",
         at_least=True,
         note=f"{NEW_TOKENS / times['ours']:.1f} vs {NEW_TOKENS / times['theirs']:.1f} a second",
     )

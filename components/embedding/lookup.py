@@ -176,7 +176,7 @@ def apart(points: Array, names: Sequence[str], *, first: Array) -> list[str]:
 
     Args:
         points: [N, 2], where they stand.
-        names: one a point, escaped.
+        names: one per point, escaped.
         first: the order in which they get their place.
     """
     # Where the names stand on the screen: on a plot of about this many pixels.

@@ -294,7 +294,7 @@ def rope_table(
 
     Args:
         angles: [positions, pairs] in radians.
-        position_labels: one a position, escaped.
+        position_labels: one per position, escaped.
         title: what is seen.
         key: the chart's key.
         selected: the chosen (position, pair).

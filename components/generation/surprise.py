@@ -29,7 +29,7 @@ def bits_of(steps: Sequence[TokenStep]) -> list[float]:
 
 
 def surprise(steps: Sequence[TokenStep], *, key: str, selected: int | None = None) -> go.Figure:
-    """Return one bar a token, its surprise, and a line of how much was to be expected.
+    """Return one bar per token, its surprise, and a line of how much was to be expected.
 
     Args:
         steps: the tokens of one answer, at least one.

@@ -38,9 +38,9 @@ def bars(
     """Return bars, the first on top, keyed by token id: equal texts stay apart.
 
     Args:
-        token_ids: one a bar; a negative one stands for several tokens and is not written.
+        token_ids: one per bar; a negative one stands for several tokens and is not written.
         pieces: text or bytes of each token, raw; made visible and escaped here.
-        values: one a bar; shares in 0…1 if `percent`.
+        values: one per bar; shares in 0…1 if `percent`.
         title: what is seen.
         key: the chart's key.
         kept: False greys a bar: the step cut it.

@@ -48,7 +48,7 @@ def heatmap(
     Args:
         values: [rows, columns]; NaN where there is no cell (such as after the causal mask).
         row_labels: one per row, already escaped (`figure.token_labels`). Equal labels don't merge.
-        col_labels: one a column, likewise.
+        col_labels: one per column, likewise.
         title: what is seen, computed from the values.
         key: the chart's key; while it stays, the zoom stays.
         low: the value of the scale's weak end. Below 0 the scale diverges around 0.

@@ -43,7 +43,7 @@ def lines(
         y_title: what the numbers are.
         log: whether the numbers stand on a log axis.
         positions: where the points stand; by default 0, 1, 2, …
-        labels: one a point, escaped, in place of its number.
+        labels: one per point, escaped, in place of its number.
         selected: the number of the chosen point, marked by a line.
         number_format: of a number in the hover text, as d3 writes it.
         height: in pixels.

@@ -28,13 +28,13 @@ def signed_bars(
     """Return bars, the first on top: blue to the right for more, red to the left for less.
 
     Args:
-        names: one a bar, plain text.
-        values: one a bar.
+        names: one per bar, plain text.
+        values: one per bar.
         title: what is seen.
         key: the chart's key.
         texts: what stands at each bar's end; by default its value.
         selected: the number of the chosen bar, framed.
-        hover: one more number a bar for the hover text.
+        hover: one more number per bar for the hover text.
         hover_name: what that number is.
         room: space for the texts, as a share of the longest bar.
     """

@@ -58,7 +58,7 @@ def token_views(
 
     Args:
         tokens: in the order of the text.
-        values: one share in 0…1 a token, such as its probability.
+        values: one share in 0…1 per token, such as its probability.
     """
     if values is not None and len(values) != len(tokens):
         raise ValueError(f"{len(tokens)} tokens need as many values, not {len(values)}.")

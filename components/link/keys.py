@@ -172,7 +172,7 @@ LIMITS: tuple[Limit, ...] = (
 """Numbers that every page shares: `components.link.check` checks them when a session begins."""
 
 PAGE_LIMITS: tuple[Limit, ...] = (
-    Limit(GUESSES, "k, guesses a round", 1, 8, 4, 1, whole=True),
+    Limit(GUESSES, "k, guesses per round", 1, 8, 4, 1, whole=True),
     Limit(RACE_STEPS, "Tokens to write", 2, 64, 16, 1, whole=True),
     Limit(BEAM_WIDTH, "Width", 1, 5, 3, 1, whole=True),
     Limit(BEAM_TOKENS, "Tokens", 1, 12, 6, 1, whole=True),

@@ -194,7 +194,7 @@ class Room:
         if not question.text.strip() or len(question.text) > LONGEST_QUESTION:
             raise RefusedError(f"A question has 1 to {LONGEST_QUESTION} characters.")
         if question.options and not 2 <= len(question.options) <= MOST_OPTIONS:
-            raise RefusedError(f"A question has 2 to {MOST_OPTIONS} options, one a line.")
+            raise RefusedError(f"A question has 2 to {MOST_OPTIONS} options, one per line.")
         if len(set(question.options)) < len(question.options):
             raise RefusedError("Two options are the same: change one of them.")
         if any(not one.strip() or len(one) > LONGEST_OPTION for one in question.options):

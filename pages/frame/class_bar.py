@@ -129,12 +129,12 @@ def _own_question() -> None:
     """Draw a question of the teacher's own, with options."""
     with st.form("own_question", border=False):
         text = st.text_input("A question of your own", max_chars=LONGEST_QUESTION)
-        lines = st.text_area("Its answers, one a line", height=110)
+        lines = st.text_area("Its answers, one per line", height=110)
         if st.form_submit_button("Ask it"):
             options = tuple(" ".join(line.split()) for line in (lines or "").split("\n"))
             options = tuple(option for option in options if option)
             if len(options) < 2:
-                st.error("Write at least two answers, one a line.")
+                st.error("Write at least two answers, one per line.")
             else:
                 ask(Question((text or "").strip(), options=options))
 
