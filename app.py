@@ -63,14 +63,14 @@ loader(source)  # starts at the first visit; the page is painted meanwhile
 
 with st.container(key="frame", gap="xxsmall"):
     strip = st.container(key="strip")
-    guesses.show_bar(stage)
+    beside = guesses.show_bar(stage)
     if asking or (covered and not classroom.leads()):
         request = sidebar.request_unseen(source)
     else:
         request = sidebar.prompt_controls(source, frame.model_line(source))
     told = guesses.told(stage, source)
     closed = asking or covered
-    frame.header(stage, strip, request, settings, seed, closed=closed, instead=told)
+    frame.header(stage, strip, request, settings, seed, closed=closed, instead=told, beside=beside)
     class_bar.bar(stage, room, request, settings, seed)
 with frame.errors_said():
     if covered:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from components.lesson.reveals import Reveal
     from components.lesson.steps import Step
 
+_PART = '<p style="margin: 0.2rem 0 0; line-height: 1.35; break-inside: avoid">'
+
 
 def question(step: Step, choose: Callable[[int], None], show: Callable[[], None]) -> None:
     """Draw the question and a button for each option; none is chosen.
@@ -50,14 +52,15 @@ def reveal(step: Step, chosen: int | None, found: Reveal) -> None:
         chosen: the option that was taken; None without a guess.
         found: the answer on the running model.
     """
+    lines = (
+        f"{_PART}{html(found.found)}</p>{_texts(found)}",
+        f"{_PART}<b>Why:</b> {html(found.why)}</p>",
+        f"{_PART}<b>Try to break it:</b> {html(step.try_it)}</p>",
+    )
     st.html(
         '<h1 style="font-size: 1.2rem; line-height: 1.3; font-weight: 650; margin: 0; padding: 0">'
         f"{html(verdict(step, chosen, found.right))}</h1>"
-        f'<p style="margin: 0.2rem 0 0; line-height: 1.4">{html(found.found)}</p>'
-        f"{_texts(found)}"
-        f'<p style="margin: 0.2rem 0 0; line-height: 1.4"><b>Why:</b> {html(found.why)}</p>'
-        '<p style="margin: 0.2rem 0 0; line-height: 1.4"><b>Try to break it:</b> '
-        f"{html(step.try_it)}</p>"
+        f'<div style="column-width: 24rem; column-gap: 2rem">{"".join(lines)}</div>'
     )
 
 
@@ -79,7 +82,8 @@ def _quoted(step: Step, option: int) -> str:
 
 def _texts(found: Reveal) -> str:
     rows = "".join(
-        f'<li style="margin: 0"><span style="opacity: 0.75">{html(name)}:</span> {html(text)}</li>'
+        f'<li style="margin: 0; break-inside: avoid"><span style="opacity: 0.75">{html(name)}:'
+        f"</span> {html(text)}</li>"
         for name, text in found.texts
     )
     style = "margin: 0.2rem 0 0; padding-left: 1.2rem; line-height: 1.35"

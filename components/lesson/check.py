@@ -73,19 +73,11 @@ def result(guesses: Sequence[int | None], said: Sequence[bool | None]) -> None:
     rows = "".join(
         _row(step, guess, now) for step, guess, now in zip(STEPS, guesses, said, strict=True)
     )
-    heads = "".join(
-        f'<th style="text-align: left; padding-right: 1rem">{head}</th>'
-        for head in ("What many think", "You at first", "You now", "What holds")
-    )
     st.html(
         '<h1 style="font-size: 1.3rem; line-height: 1.35; font-weight: 600; margin: 0; '
         f'padding: 0">{title}</h1>'
     )
-    st.html(
-        '<div style="overflow-x: auto"><table style="border-collapse: separate; border-spacing: '
-        f'0 0.35rem; vertical-align: top"><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
+    st.html(f'<ol style="max-width: 52rem; line-height: 1.4">{rows}</ol>')
     st.caption("Nothing of this is kept: it stands in this window and in its address alone.")
 
 
@@ -95,9 +87,9 @@ def _row(step: Step, guess: int | None, said: bool | None) -> str:
     if None not in (first, last) and first != last:
         now = f"<b>{now}</b>"
     return (
-        f"<tr><td>{html(step.belief)}</td>"
-        f"<td>{_word(first)}</td><td>{now}</td>"
-        f"<td>{html(step.statement)} <b>{TRUE if step.statement_is_true else FALSE}.</b></td></tr>"
+        f'<li style="margin: 0 0 0.5rem"><b>“{html(step.belief)}.”</b> You thought so at first: '
+        f"{_word(first)}; now: {now}.<br>{html(step.statement)} "
+        f"<b>{TRUE if step.statement_is_true else FALSE}.</b></li>"
     )
 
 

@@ -295,8 +295,8 @@ STEPS: tuple[Step, ...] = (
             Option("It explains the green sky, in fluent sentences"),
         ),
         try_it=(
-            "Press Write below, and again with another seed (in the sidebar, »). Find a question "
-            "with a false assumption to which it does object."
+            "Press “Another answer” below a few times: does one object? Then find a question with "
+            "a false assumption to which it does object."
         ),
         statement=(
             "Fluent sentences without hesitation show that the model has checked what it says."

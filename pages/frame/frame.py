@@ -62,6 +62,7 @@ def header(
     *,
     closed: bool = False,
     instead: Callable[[], None] | None = None,
+    beside: DeltaGenerator | None = None,
 ) -> None:
     """Draw the strip, the question and the answer, and keep the request for the page.
 
@@ -75,6 +76,7 @@ def header(
         seed: of the random numbers.
         closed: whether a question is open on the page: then neither words nor facts are drawn.
         instead: draws what stands in place of the question and the answer.
+        beside: where the choice of the view stands, if not beside those words.
     """
     if st.session_state.get(keys.SHOWN_STAGE, stage.key) != stage.key:
         if not history.by_address():
@@ -83,7 +85,10 @@ def header(
         job.drop()
         trying.close_guess()
     st.session_state[keys.SHOWN_STAGE] = stage.key
-    words, beside_title = st.columns([2.6, 1], vertical_alignment="top")
+    if beside is None:
+        words, beside_title = st.columns([2.6, 1], vertical_alignment="top")
+    else:
+        words, beside_title = st.container(), beside
     if not closed:
         with words:
             instead() if instead else question(stage.question, stage.answer)

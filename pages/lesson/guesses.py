@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -32,6 +32,9 @@ from pages.frame import class_rounds
 from pages.frame.loading import allowed_sources, loaded_model, wait_for_model
 from pages.lesson import findings, progress
 from pages.lesson.progress import CHECK, END, SHOWN, Progress
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 ARRANGED = "lesson_arranged"
 """Of the session: the place whose page and settings were opened last."""
@@ -171,11 +174,11 @@ def _reveal(at: Progress, source: str) -> None:
     card.reveal(step, None if at.guess == SHOWN else at.guess, found)
 
 
-def show_bar(shown: Stage) -> None:
-    """Draw the bar while the lesson runs."""
+def show_bar(shown: Stage) -> DeltaGenerator | None:
+    """Draw the bar while the lesson runs; return the place at its end where a reveal stands."""
     at = progress.now()
     if not at.place:
-        return
+        return None
     last = len(STEPS)
     ways: dict[str, Way] = {}
     if at.step is None:
@@ -195,7 +198,8 @@ def show_bar(shown: Stage) -> None:
         ways["lesson_next"] = Way(
             name, partial(go, after), primary=at.guess is not None and at.page == shown.key
         )
-    bar(where, ways, leave, _link(at, shown))
+    end = bar(where, ways, leave, _link(at, shown))
+    return end if at.guess is not None and at.page == shown.key else None
 
 
 def _link(at: Progress, shown: Stage) -> str:
