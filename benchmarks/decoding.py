@@ -52,7 +52,7 @@ def _loop(model: LanguageModel, stock: Any) -> Row:
         1.15,
         "× the tokens per second",
         at_least=True,
-        note=f"{NEW_TOKENS / times['ours']:.1f} vs {NEW_TOKENS / times['theirs']:.1f} a second",
+        note=f"{NEW_TOKENS / times['ours']:.1f} vs {NEW_TOKENS / times['theirs']:.1f} per second",
     )
 
 

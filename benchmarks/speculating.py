@@ -82,7 +82,7 @@ def measure() -> list[Row]:
             2,
             "× the tokens per second",
             at_least=True,
-            note=f"{copying.tokens_a_pass:.1f} tokens a pass",
+            note=f"{copying.tokens_a_pass:.1f} tokens per pass",
         ),
         Row(
             f"distilled draft, accepted guesses on {len(CHATS)} held-out chats, T = 0.7",
@@ -158,7 +158,7 @@ def main() -> int:
         wrong += len(recorded) - same
         print(
             f"{name}: {same} of {len(recorded)} texts the same, "
-            f"{median(a_pass):.2f} tokens a pass of the target",
+            f"{median(a_pass):.2f} tokens per pass of the target",
             flush=True,
         )
     return 1 if wrong else 0

@@ -87,7 +87,7 @@ def _row(row: Row, high: float, came: bool) -> str:
     frame = f"2px solid {PICKED}" if came else "2px solid transparent"
     mark = f' <b style="color:{PICKED}">came</b>' if came else ""
     return (
-        f'<div style="display:grid;grid-template-columns:minmax(6.5em,22%) 1fr;gap:0.6rem;'
+        f'<div style="display:grid;grid-template-columns:minmax(6.5em,2fr) 7fr;gap:0.6rem;'
         f'align-items:center;border:{frame};border-radius:8px;padding:0.1rem 0.4rem">'
         f'<div style="overflow-wrap:anywhere"><code style="font-size:1.05rem">'
         f"{html(visible(row.data, limit=16))}</code> "
