@@ -98,11 +98,12 @@ def _row(row: Row, high: float, came: bool) -> str:
 
 
 def _bar(value: float, high: float, colour: str, text: str) -> str:
-    width = f"max({BAR * value / high:.1f}%, 2px)" if value else "0"
+    part = BAR * value / high
     return (
         '<div style="display:flex;align-items:center;gap:0.5rem;line-height:1.25">'
-        f'<div style="width:{width};height:0.8rem;border-radius:3px;background:{colour}"></div>'
-        f'<span style="white-space:nowrap">{html(text)}</span></div>'
+        f'<div style="flex:{part:.2f} 0 {2 if value else 0}px;height:0.8rem;border-radius:3px;'
+        f'background:{colour}"></div>'
+        f'<span style="flex:{100 - part:.2f} 0 0;white-space:nowrap">{html(text)}</span></div>'
     )
 
 

@@ -95,9 +95,9 @@ def _bar(answer: str, share: float, number: int) -> str:
         '<div style="display:grid;grid-template-columns:5.5rem 1fr 3.4rem;gap:8px;'
         'align-items:center;line-height:1.5">'
         f"<span>{html(readable(answer.strip()))}</span>"
-        f'<span style="background:{with_alpha(NEUTRAL, 0.15)};border-radius:3px">'
-        f'<span style="display:block;height:0.9rem;border-radius:3px;background:{colour};'
-        f'width:{100 * share:.1f}%"></span></span>'
+        f'<span style="background:{with_alpha(NEUTRAL, 0.15)};border-radius:3px;display:flex">'
+        f'<span style="flex:{share:.4f} 0 0;height:0.9rem;border-radius:3px;'
+        f'background:{colour}"></span><span style="flex:{1 - share:.4f} 0 0"></span></span>'
         f"<span>{percent(share)}</span></div>"
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import streamlit as st
 
@@ -173,23 +174,7 @@ WORDS: tuple[Word, ...] = (
 )
 
 
-STYLE = """<style>
-.glossary { position: relative; }
-.glossary-word { border-bottom: 1px dotted currentColor; cursor: help; border-radius: 2px; }
-.glossary-word:hover::after, .glossary-word:focus::after {
-    content: attr(data-meaning) " (All words: ? at the top.)";
-    position: absolute; left: 0; top: calc(100% + 4px); z-index: 10;
-    width: max-content; max-width: min(100%, 20rem); padding: 0.4rem 0.6rem; border-radius: 6px;
-    border: 1px solid currentColor; background: Canvas; color: CanvasText;
-    font-size: 0.9rem; font-weight: 400; line-height: 1.35; white-space: normal;
-}
-@media (min-width: 1000px) {
-    .glossary.near .glossary-word { position: relative; }
-    .glossary.near .glossary-word:hover::after, .glossary.near .glossary-word:focus::after {
-        max-width: 17rem;
-    }
-}
-</style>"""
+STYLE = f"<style>{Path(__file__).with_suffix('.css').read_text(encoding='utf-8')}</style>"
 """How an underlined word looks, inside of an element of the class `glossary`, under which its
 sentence opens; with `near` too it opens under the word itself where there is room for it."""
 
