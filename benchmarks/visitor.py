@@ -42,9 +42,14 @@ class Visitor:
 
     def __init__(self, port: int, **link: str) -> None:
         """Describe a visitor; `link` are the parameters of the address."""
-        self.query = urlencode(link)
+        self.ask(**link)
         self.widgets: dict[str, Widget] = {}
         self.exceptions: list[str] = []
+        self.first_change: float | None = None
+        """Seconds until a text that the last run had drawn changed: the first token of an answer.
+        None if none did."""
+        self._texts: dict[tuple[int, ...], str] = {}
+        self._start = 0.0
         self._port = port
         self._page_hash = ""
         self._values: dict[str, Any] = {}
@@ -64,6 +69,10 @@ class Visitor:
 
     async def __aexit__(self, *_: object) -> None:
         await self._socket.close()
+
+    def ask(self, **link: str) -> None:
+        """Take other parameters of the address; the next page is opened with them."""
+        self.query = urlencode(link)
 
     async def open(self, page: str, *, wait: bool = True) -> float:
         """Go to a page by the end of its address; return the seconds until it was drawn."""
@@ -104,7 +113,9 @@ class Visitor:
     ) -> float:
         """Ask for a run of the script; return the seconds that it took, 0 without waiting."""
         await self._catch_up()
-        start = time.perf_counter()
+        self._start = time.perf_counter()
+        self.first_change = None
+        self._texts.clear()
         message = BackMsg()
         asked = message.rerun_script
         asked.query_string = self.query
@@ -129,7 +140,7 @@ class Visitor:
         if not wait:
             return 0.0
         await self.finish()
-        return time.perf_counter() - start
+        return time.perf_counter() - self._start
 
     async def _catch_up(self) -> None:
         """Take in what has come meanwhile, so that no end of an earlier run is taken for this."""
@@ -153,6 +164,8 @@ class Visitor:
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             element = message.delta.new_element
             name = element.WhichOneof("type")
+            if name == "html":
+                self._note_text(tuple(message.metadata.delta_path), element.html.body)
             if name == "exception":
                 self.exceptions.append(f"{element.exception.type}: {element.exception.message}")
             elif name in KINDS:
@@ -162,3 +175,8 @@ class Visitor:
                     name, drawn.id, label, message.delta.fragment_id, drawn
                 )
         return False
+
+    def _note_text(self, place: tuple[int, ...], text: str) -> None:
+        """Note a piece of the page's text, and when the first of them changed within this run."""
+        if self._texts.setdefault(place, text) != text and self.first_change is None:
+            self.first_change = time.perf_counter() - self._start

@@ -28,15 +28,24 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 class AppServer:
     """A running app. Use it as a context manager; `url` is its address, without a slash."""
 
-    def __init__(self, log: Path, *, app: Path | None = None, env: Mapping[str, str] | None = None):
+    def __init__(
+        self,
+        log: Path,
+        *,
+        app: Path | None = None,
+        start: Path | None = None,
+        env: Mapping[str, str] | None = None,
+    ):
         """Describe a server.
 
         Args:
             log: file that takes what the server prints.
             app: the script to serve; the project's own by default.
+            start: the script that starts the server; `scripts/run.py` by default.
             env: variables on top of this process's.
         """
         self.app = app or ROOT / "app.py"
+        self._start = start or ROOT / "scripts" / "run.py"
         self.log = log
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
@@ -52,7 +61,7 @@ class AppServer:
     def __enter__(self) -> AppServer:
         command = [
             sys.executable,
-            str(ROOT / "scripts" / "run.py"),
+            str(self._start),
             "--app",
             str(self.app),
             "--host",
