@@ -51,7 +51,7 @@ WORDS = (
     "alone and the pass in which answers are written not counted; under “CPU each” what the "
     "server computed per action, all cores together."
 )
-Action = Callable[[], Awaitable[object]]
+Action = Callable[[], Awaitable["float | list[float]"]]
 
 
 @dataclass
