@@ -104,6 +104,7 @@ def head_attribution(trace: Trace, token_id: int, position: int = -1) -> Array:
     final = trace.resid_post.at(position)[-1]
     norm = norm_steps(trace.model, trace.model.sites.final_norm, final)
     heads, groups = trace.architecture.heads, trace.v.shape[1]
+    worth_D = norm.worth(row_D).astype(np.float32)
     found = np.zeros((trace.architecture.layers, heads, len(trace.ids)))
     for layer in range(len(found)):
         scores_H1S = attention_scores(
@@ -117,7 +118,7 @@ def head_attribution(trace: Trace, token_id: int, position: int = -1) -> Array:
         values_HSK = np.repeat(trace.v[layer], heads // groups, axis=0)
         rows = to_array(output_rows(trace.model.sites.layers[layer].mix))
         # What one number of a head's mixed value adds to the score.
-        worth_HK = norm.part(rows.reshape(heads, -1, rows.shape[-1])) @ row_D
+        worth_HK = (rows @ worth_D).reshape(heads, -1)
         found[layer] = np.einsum("hs,hsk,hk->hs", shares_HS, values_HSK, worth_HK)
     return frozen(found)
 

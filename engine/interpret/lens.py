@@ -90,10 +90,40 @@ def lens(trace: Trace, layer: int, position: int, top: int = 10) -> LensReading:
     Raises:
         EngineError: There is no such layer or position.
     """
-    layer = check_index("layer", layer, trace.architecture.layers + 1)
+    return lens_layers(trace, (layer,), position, top)[0]
+
+
+def lens_layers(
+    trace: Trace, layers: Sequence[int], position: int, top: int = 10
+) -> tuple[LensReading, ...]:
+    """Read one position at some layers, in one pass through the LM head.
+
+    Args:
+        trace: The traced pass.
+        layers: Each after how many blocks, 0 to L.
+        position: The position; negative counts from the end.
+        top: How many tokens in each reading.
+
+    Raises:
+        EngineError: There is no such layer or position.
+    """
+    depths = [check_index("layer", layer, trace.architecture.layers + 1) for layer in layers]
     position = trace.position_index(position)
-    vectors = trace.stream_at(position)[layer : layer + 1]
-    return _readings(trace, vectors, position, top, first_layer=layer)[0]
+    _, logits_NV = replay.run_lm_head(trace.model, trace.stream_at(position)[depths])
+    readings = []
+    for depth, logits in zip(depths, logits_NV, strict=True):
+        probabilities, best = softmax(logits), largest(logits, top)
+        readings.append(
+            LensReading(
+                layer=depth,
+                position=position,
+                ids=best,
+                logits=frozen(logits[best]),
+                probabilities=frozen(probabilities[best]),
+                entropy=entropy_bits(probabilities),
+            )
+        )
+    return tuple(readings)
 
 
 def lens_column(trace: Trace, position: int, top: int = 10) -> tuple[LensReading, ...]:
@@ -107,8 +137,7 @@ def lens_column(trace: Trace, position: int, top: int = 10) -> tuple[LensReading
     Raises:
         EngineError: There is no such position.
     """
-    position = trace.position_index(position)
-    return _readings(trace, trace.stream_at(position), position, top, first_layer=0)
+    return lens_layers(trace, range(trace.architecture.layers + 1), position, top)
 
 
 def token_path(trace: Trace, token_id: int, position: int = -1) -> TokenPath:
@@ -154,31 +183,16 @@ def lens_grid(trace: Trace, positions: Sequence[int] | None = None) -> LensGrid:
     best, bits, answers = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     for column, place in enumerate(places):
         _, logits_NV = replay.run_lm_head(trace.model, trace.stream_at(place))
-        ids[:, column] = [largest(logits, 1)[0] for logits in logits_NV]
+        ids[:, column] = logits_NV.argmax(axis=-1)
         for layer, logits in enumerate(logits_NV):
-            probabilities = softmax(logits)
-            best[layer, column] = probabilities[ids[layer, column]]
-            answers[layer, column] = probabilities[ids[-1, column]]
-            bits[layer, column] = entropy_bits(probabilities)
+            # Softmax and entropy with one exponential per score: a grid has millions of them.
+            top = ids[layer, column]
+            shifted = logits.astype(np.float64) - float(logits[top])
+            weights = np.exp(shifted)
+            total = float(weights.sum())
+            best[layer, column] = 1 / total
+            answers[layer, column] = weights[ids[-1, column]] / total
+            shifted[weights == 0] = 0.0  # a score of -inf adds nothing
+            nats = np.log(total) - float(weights @ shifted) / total
+            bits[layer, column] = max(0.0, nats) / np.log(2)
     return LensGrid(places, frozen_ids(ids), frozen(best), frozen(bits), frozen(answers))
-
-
-def _readings(
-    trace: Trace, vectors: Array, position: int, count: int, *, first_layer: int
-) -> tuple[LensReading, ...]:
-    """Read vectors `[N, D]` of consecutive layers."""
-    _, logits_NV = replay.run_lm_head(trace.model, vectors)
-    readings = []
-    for layer, logits in enumerate(logits_NV, first_layer):
-        probabilities, best = softmax(logits), largest(logits, count)
-        readings.append(
-            LensReading(
-                layer=layer,
-                position=position,
-                ids=best,
-                logits=frozen(logits[best]),
-                probabilities=frozen(probabilities[best]),
-                entropy=entropy_bits(probabilities),
-            )
-        )
-    return tuple(readings)

@@ -60,7 +60,7 @@ def logit_terms(trace: Trace, token_id: int, position: int = -1) -> LogitTerms:
     network = trace.model.network
     token_id = check_index("token id", token_id, trace.architecture.vocabulary)
     position = trace.position_index(position)
-    hidden, logits = replay.run_lm_head(trace.model, trace.resid_post.at(position)[-1:])
+    hidden = replay.run_final_norm(trace.model, trace.resid_post.at(position)[-1:])
     head = network.get_output_embeddings()
     weights = to_array(head.weight[token_id])
     bias = 0.0 if getattr(head, "bias", None) is None else float(head.bias[token_id])
@@ -74,5 +74,5 @@ def logit_terms(trace: Trace, token_id: int, position: int = -1) -> LogitTerms:
         bias=bias,
         dot=float(products.sum(dtype=np.float64)) + bias,
         softcap=None if softcap is None else float(softcap),
-        logit=float(logits[0, token_id]),
+        logit=float(trace.logits_at(position)[token_id]),
     )

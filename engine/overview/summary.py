@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.basics.distribution import largest, top
 from engine.embedding import rope, table
-from engine.interpret.lens import lens
+from engine.interpret.lens import lens_layers
 from engine.kv_cache import sizes
 from engine.overview.facts import (
     ArchitectureFact,
@@ -142,11 +142,10 @@ def _lens(model: LanguageModel, trace: Trace) -> tuple[LensFact, ...]:
     layers = trace.architecture.layers
     depths = sorted({max(1, round(layers * share)) for share in DEPTHS})
     facts = []
-    for depth in depths:
-        reading = lens(trace, depth, -1, top=1)
+    for reading in lens_layers(trace, depths, -1, top=1):
         token_id = int(reading.ids[0])
         share = round(float(reading.probabilities[0]), 6)
-        facts.append(LensFact(depth, token_id, _data(model, token_id), share))
+        facts.append(LensFact(reading.layer, token_id, _data(model, token_id), share))
     return tuple(facts)
 
 

@@ -58,6 +58,15 @@ class NormSteps(Result):
             parts = parts - parts.mean(axis=-1, keepdims=True)
         return parts / self.divisor * self.weights.astype(np.float64)
 
+    def worth(self, row: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """Return what one of each number adds to a product with `row`, the divisor held fixed.
+
+        Args:
+            row: `[D]`; `part(x) @ row` equals `x @ worth(row)`, which is one product for many x.
+        """
+        worth: npt.NDArray[np.float64] = self.weights.astype(np.float64) * row / self.divisor
+        return worth - worth.mean() if self.centred else worth
+
 
 def norm_steps(model: LanguageModel, norm: Any, vector: Array) -> NormSteps:
     """Read off what a norm module does to one vector.

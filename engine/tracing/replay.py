@@ -71,6 +71,12 @@ def run_lm_head(model: LanguageModel, hidden: Array) -> tuple[Array, Array]:
     return to_array(normed[0][0]), to_array(logits[0])
 
 
+def run_final_norm(model: LanguageModel, hidden: Array) -> Array:
+    """Return vectors of the residual stream `[N, D]` after the final norm, `[N, D]`."""
+    with model.lock, torch.inference_mode():
+        return to_array(model.sites.final_norm(_tensor(model, hidden)))
+
+
 def run_neurons(model: LanguageModel, layer: int, hidden: Array) -> NeuronRun:
     """Run one layer's feed-forward network up to its neurons.
 

@@ -31,7 +31,6 @@ def show(live: Live, trace: Trace, layer: int, token: int) -> None:
     """
     from engine.basics.distribution import top
     from engine.interpret.attribution import attribution
-    from engine.interpret.lens import token_path
 
     tokenizer, pieces = live.model.tokenizer, [token.data for token in live.tokens]
     bytes_of, layers = tokenizer.bytes_of, live.model.architecture.layers
@@ -42,7 +41,7 @@ def show(live: Live, trace: Trace, layer: int, token: int) -> None:
     followed = lens_view.answer_selector(best, bytes_of, tokenizer.encode)
     with picture, st.spinner("Reading every layer …"):
         grid = results.lens_grid(live.model.source, live.ids, places)
-        path = token_path(trace, followed, token)
+        path = results.token_path(live.model.source, live.ids, followed, token)
         title = lens_view.path_title(path, quoted(bytes_of(followed)))
         st.markdown(f"##### {markdown(title)}")
         chart(

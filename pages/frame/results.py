@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from engine.embedding.rope import RopeHead, RotatedPairs
     from engine.feed_forward.neurons import ResidualNorms
     from engine.interpret.knockout import Difference
-    from engine.interpret.lens import LensGrid
+    from engine.interpret.lens import LensGrid, TokenPath
     from engine.lm_head.scores import LogitTerms
     from engine.observe.edits import Edit
 
@@ -125,6 +125,14 @@ def lens_grid(source: str, ids: tuple[int, ...], positions: tuple[int, ...]) -> 
     from engine.interpret import lens
 
     return lens.lens_grid(cached_trace(source, ids, ()), positions)
+
+
+@shared
+def token_path(source: str, ids: tuple[int, ...], token_id: int, position: int) -> TokenPath:
+    """Return one token's rank and probability as read at every layer of a position."""
+    from engine.interpret import lens
+
+    return lens.token_path(cached_trace(source, ids, ()), token_id, position)
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,6 +47,8 @@ def test_a_term_is_what_the_score_loses_while_the_norms_divisor_stays(traced):
     rescaled = (without.output - without.bias) * without.divisor / steps.divisor
     expected = float((steps.output - steps.bias - rescaled) @ row)
     assert attribution(traced, 9).attention[1] == pytest.approx(expected, abs=1e-4)
+    parts = traced.attn_out[:, -1]
+    np.testing.assert_allclose(parts @ steps.worth(row), steps.part(parts) @ row, atol=1e-5)
 
 
 def test_a_block_on_one_token(traced):
