@@ -17,7 +17,13 @@ GUIDE = Path(__file__).parents[2] / "docs" / "teachers-guide.md"
 OPEN = "guide_open"
 """Of the session alone: whether the guide is to be opened in this run."""
 PAGES = "Page by page"
-PARTS = (*(f"{minutes} minutes" for minutes in ROUTES), PAGES, "Before the lesson", "Honest limits")
+PARTS = (
+    *(f"{minutes} minutes" for minutes in ROUTES),
+    PAGES,
+    "The class together",
+    "Before the lesson",
+    "Honest limits",
+)
 
 
 @cache

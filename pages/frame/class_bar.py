@@ -22,6 +22,10 @@ TEACHER_LOOKS = 1.0
 STUDENT_LOOKS = 20.0
 """Seconds between two signs of life of a student's session; what is new comes by itself."""
 
+TYPED_CODE, TYPED_NAME = "room_code", "join_name"
+REFUSED = "class_refused"
+"""Why nobody was let in, to be said once."""
+
 
 def sidebar_controls(state: RoomState | None) -> None:
     """Draw how to open a room, to join one, or to leave it."""
@@ -36,10 +40,8 @@ def sidebar_controls(state: RoomState | None) -> None:
                 width="stretch",
             )
             with st.form("join_by_code", border=False, clear_on_submit=True):
-                typed = st.text_input("Code of a room", max_chars=2 * CODE_LENGTH, key="room_code")
-                if st.form_submit_button("Join", width="stretch") and tidy(typed or ""):
-                    st.session_state[classroom.INVITED] = tidy(typed or "")
-                    st.rerun()
+                st.text_input("Code of a room", max_chars=2 * CODE_LENGTH, key=TYPED_CODE)
+                st.form_submit_button("Join", width="stretch", on_click=_invite)
         elif state.role == "teacher":
             st.markdown(f"You lead room **{state.code}**.")
             st.button(
@@ -218,23 +220,32 @@ def _join_form() -> None:
             st.rerun()
     with st.container(border=True, key="join_room", width=460), st.form("join", border=False):
         st.markdown(f"**Join room {markdown(code)}**")
-        name = st.text_input(
-            "Your name, if you like; the class may see it",
-            max_chars=LONGEST_NAME,
-            key="join_name",
+        st.text_input(
+            "Your name, if you like; the class may see it", max_chars=LONGEST_NAME, key=TYPED_NAME
         )
-        if st.form_submit_button("Join", type="primary", width="stretch"):
-            _join(code, name or "")
-        if st.form_submit_button("Look around without joining", type="tertiary"):
-            classroom.decline()
-            st.rerun()
+        refused = st.session_state.pop(REFUSED, None)
+        if refused:
+            st.error(markdown(refused))
+        st.form_submit_button("Join", type="primary", width="stretch", on_click=_join, args=(code,))
+        st.form_submit_button(
+            "Look around without joining", type="tertiary", on_click=classroom.decline
+        )
 
 
-def _join(code: str, name: str) -> None:
+def _invite() -> None:
+    """Take the code that was typed for one of a link; for callbacks."""
+    code = tidy(str(st.session_state.get(TYPED_CODE) or ""))
+    if code:
+        st.session_state[classroom.INVITED] = code
+
+
+def _join(code: str) -> None:
+    """Let the student in, with the name that was typed; for callbacks."""
     try:
-        key = classroom.rooms().enter(code, name, own_session())
+        key = classroom.rooms().enter(
+            code, str(st.session_state.get(TYPED_NAME) or ""), own_session()
+        )
     except EngineError as error:
-        st.error(markdown(str(error)))
-        return
-    classroom.sit(code, key, "student")
-    st.rerun()
+        st.session_state[REFUSED] = str(error)
+    else:
+        classroom.sit(code, key, "student")
