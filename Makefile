@@ -46,8 +46,8 @@ check: $(DEV) ## Check style, types, rules, and engine and components on tiny mo
 
 .PHONY: quick
 quick: $(DEV)
-	OMP_NUM_THREADS=1 $(PY) -m pytest -q -m "not real and not slow" tests/engine tests/components \
-		tests/test_*.py $(ARGS)
+	OMP_NUM_THREADS=1 $(PY) -m pytest -q -n $(WORKERS) -m "not real and not slow" \
+		tests/engine tests/components tests/test_*.py $(ARGS)
 
 lint: $(DEV) ## Check style and types only
 	$(PY) -m ruff check .

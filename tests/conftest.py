@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from functools import cache
 
 import pytest
 
@@ -25,6 +27,50 @@ def _few_threads():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _one_search_for_components():
+    """Let Streamlit look once a process for components in what is installed, not at every app.
+
+    It reads the metadata of some hundred packages each time, a quarter of a second.
+    """
+    from streamlit.components.v2 import manifest_scanner
+
+    search = cache(manifest_scanner.scan_component_manifests)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", search)
+        yield
+
+
+class Logged(logging.Handler):
+    """What is logged during a test, from the level of information on."""
+
+    def __init__(self):
+        super().__init__(logging.INFO)
+        self.records = []
+
+    def emit(self, record):
+        """Keep a record."""
+        self.records.append(record)
+
+    @property
+    def text(self):
+        """Return all messages."""
+        return "\n".join(record.getMessage() for record in self.records)
+
+
+@pytest.fixture
+def caplog():
+    """Return what reaches the root logger, in place of pytest's own fixture of that name.
+
+    Pytest's plugin is switched off (`pyproject.toml`): three times a test it hangs a handler onto
+    each of Streamlit's loggers, which took a tenth of the time of all quick tests.
+    """
+    root, handler = logging.getLogger(), Logged()
+    root.addHandler(handler)
+    yield handler
+    root.removeHandler(handler)
+
+
 @pytest.fixture(autouse=True)
 def _isolated_user_folders(request, tmp_path, monkeypatch):
     """Let no test read or write the user's caches, except those that need the real weights."""
@@ -35,7 +81,7 @@ def _isolated_user_folders(request, tmp_path, monkeypatch):
 
 @pytest.fixture
 def tiny_model():
-    """Return `tiny_model(family, seed=0, layers=None)`, which makes a fresh model at each call."""
+    """Return `tiny_model(family, seed=0, layers=None, fresh=False)` of `tests/tiny.py`."""
     from tests.tiny import tiny_model
 
     return tiny_model

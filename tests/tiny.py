@@ -82,10 +82,23 @@ def tiny_network(family: str, *, seed: int = 0, layers: int | None = None):
     return network.eval()
 
 
-def tiny_model(family: str, *, seed: int = 0, layers: int | None = None) -> LanguageModel:
-    """Return a tiny random model with the tiny tokenizer, ready to be traced."""
+def tiny_model(
+    family: str, *, seed: int = 0, layers: int | None = None, fresh: bool = False
+) -> LanguageModel:
+    """Return a tiny random model with the tiny tokenizer, ready to be traced.
+
+    Tests share one model of a kind: to build one takes longer than most tests. Who changes its
+    weights or hangs hooks onto it asks for a `fresh` one.
+    """
+    return (_wrapped if fresh else _shared)(family, seed, layers)
+
+
+def _wrapped(family: str, seed: int, layers: int | None) -> LanguageModel:
     network = tiny_network(family, seed=seed, layers=layers)
     return LanguageModel.wrap(network, tiny_tokenizer(), name=f"tiny-{family}")
+
+
+_shared = cache(_wrapped)
 
 
 def _config(family: str, layers: int | None):

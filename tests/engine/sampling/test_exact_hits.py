@@ -1,6 +1,6 @@
 """Cuts that a probability hits exactly: the last bit decides, and it is that of transformers."""
 
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, islice
 
 import numpy as np
 import pytest
@@ -12,8 +12,10 @@ from engine.sampling.experiments import nucleus_sizes
 
 VECTORS = [
     np.array(weights[::-1], np.float32) / np.float32(sum(weights))
-    for size in (2, 3, 4, 5)
-    for weights in combinations_with_replacement((1, 2, 3, 5, 6, 10, 15), size)
+    for size, every in ((2, 1), (3, 1), (4, 2), (5, 4))
+    for weights in islice(
+        combinations_with_replacement((1, 2, 3, 5, 6, 10, 15), size), 0, None, every
+    )
 ]
 """Distributions of a few shares such as 0.5, 0.3, 0.15, 0.05: the settings below hit them."""
 
@@ -52,7 +54,7 @@ def test_min_p_keeps_what_transformers_keeps():
             compared += 1
             expected = kept_by(MinPLogitsWarper(min_p=share), logits)
             np.testing.assert_array_equal(kept(logits, min_p=share), expected, f"{logits} {share}")
-    assert compared > 5000
+    assert compared > 1500
 
 
 def test_top_p_keeps_what_transformers_keeps():

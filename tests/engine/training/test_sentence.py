@@ -58,7 +58,7 @@ def test_the_untrained_tail_gives_the_models_logits(tiny_model, family):
 
 def test_the_first_step_is_adamws_on_gradients_of_the_whole_network(tiny_model):
     """The copy learns what the same blocks learn when the whole network is trained by autograd."""
-    model, twin = tiny_model("llama"), tiny_model("llama")
+    model, twin = tiny_model("llama"), tiny_model("llama", fresh=True)
     states = list(
         learn(model, IDS[:4], IDS[4:], steps=3, learning_rate=1e-2, watched=[110, 5], blocks=2)
     )
