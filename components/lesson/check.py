@@ -12,6 +12,16 @@ from components.lesson.steps import STEPS, Step
 TRUE, FALSE = "True", "False"
 
 
+def forget() -> None:
+    """Forget what was said of the statements; for callbacks."""
+    for number in range(len(STEPS)):
+        st.session_state.pop(_key(number), None)
+
+
+def _key(number: int) -> str:
+    return f"lesson_check_{number}"
+
+
 def statements(said: Sequence[bool | None]) -> tuple[bool | None, ...]:
     """Draw the ten statements, each with true and false; none is chosen at first.
 
@@ -27,7 +37,7 @@ def statements(said: Sequence[bool | None]) -> tuple[bool | None, ...]:
     )
     found: list[bool | None] = []
     for number, step in enumerate(STEPS):
-        key = f"lesson_check_{number}"
+        key = _key(number)
         if (before := said[number]) is not None:
             st.session_state.setdefault(key, TRUE if before else FALSE)
         words, answer = st.columns([4, 1], vertical_alignment="center")

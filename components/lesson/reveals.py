@@ -140,15 +140,15 @@ def temperature(found: Sharpness, *, recorded: bool) -> Reveal:
     option = None
     if wrong:
         told += (
-            f"Of these it gets {percent(wrong[at_one])} right at temperature 1 and "
-            f"{percent(wrong[cold])} at 0. "
+            f"There the right word comes in {percent(wrong[at_one])} of tries at temperature 1 and "
+            f"in {percent(wrong[cold])} at 0. "
         )
         gone = wrong[cold] < 0.1 * wrong[at_one]
         option = 2 if gone else 0 if wrong[cold] > 1.1 * wrong[at_one] else 1
     if right:
         told += (
-            f"Of the other {good}, where its likeliest word is right: {percent(right[at_one])} at "
-            f"1, {percent(right[cold])} at 0. "
+            f"For the other {good} it comes in {percent(right[at_one])} of tries at 1 and in "
+            f"{percent(right[cold])} at 0. "
         )
     how = f"recorded with {found.model}" if recorded else "measured here"
     return Reveal(

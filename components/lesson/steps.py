@@ -145,7 +145,7 @@ STEPS: tuple[Step, ...] = (
             "then the other. What happens to the word that it says next?"
         ),
         options=(
-            Option("Both times it becomes far less likely: they looked for it", belief=True),
+            Option("Both times it becomes far less likely: it came from there", belief=True),
             Option("Once it becomes far less likely, once nothing happens"),
             Option("Nothing, both times"),
         ),
@@ -213,7 +213,7 @@ STEPS: tuple[Step, ...] = (
         question=(
             "To save time, a small quick helper guesses the next words, and the model only checks "
             "the guesses. This helper is wrong more often than right. What happens to the text, "
-            "with no chance in play?"
+            "with no dice in play?"
         ),
         options=(
             Option("It gets a little worse", belief=True),

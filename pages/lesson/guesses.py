@@ -135,6 +135,14 @@ def leave() -> None:
         change("You left the ten guesses: your prompt and settings are back.", before)
 
 
+def again() -> None:
+    """Forget all guesses and begin anew; for callbacks."""
+    for key in (keys.GUESSED, keys.BELIEVED):
+        st.session_state[key] = ""
+    check.forget()
+    go("1")
+
+
 def entry() -> None:
     """Draw the way into the lesson; nothing while it runs."""
     if not progress.now().place:
@@ -186,6 +194,8 @@ def show_bar(shown: Stage) -> DeltaGenerator | None:
         where = "Ten guesses: check" if at.place == CHECK else "Ten guesses: end"
         if at.place == CHECK:
             ways["lesson_next"] = Way("Result", partial(go, END), primary=True)
+        else:
+            ways["lesson_again"] = Way("Start over", again)
     else:
         number = int(at.place)
         where = f"Guess {number} of {last}"

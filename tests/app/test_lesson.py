@@ -126,3 +126,6 @@ def test_the_check_says_on_what_somebody_changed_their_mind(open_app):
     assert question_of(at) == (
         f"You changed your mind on {held} of 10. 10 of your 10 answers here are right."
     )
+    press(at, "lesson_again")
+    assert question_of(at) == STEPS[0].question
+    assert keys.GUESSED not in at.query_params
