@@ -33,7 +33,6 @@ PROMPT_CAP = whole_number(CAP_VARIABLE, USUAL_CAP, "the cap is {} tokens")
 class Live:
     """One prompt, read by one model."""
 
-    model: LanguageModel
     request: Request
     settings: sampling.SamplingSettings
     seed: int
@@ -46,6 +45,11 @@ class Live:
     """Characters that the vocabulary has no bytes for, made visible."""
     refused: tuple[str, ...] = ()
     """What is wrong with the settings for this vocabulary; `settings` does without it."""
+
+    @property
+    def model(self) -> LanguageModel:
+        """The model, from its loader: what a page keeps of itself must not keep a model alive."""
+        return model_in_use(self.request.source)
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -137,7 +141,7 @@ def read_prompt(request: Request, settings: sampling.SamplingSettings, seed: int
     text, tokens = cached_tokens(request.source, request.prompt, request.chat)
     settings, refused = usable_settings(settings, model.architecture.vocabulary)
     problem = _problem(request, len(tokens))
-    return Live(model, request, settings, seed, text, tokens, problem, dropped, refused)
+    return Live(request, settings, seed, text, tokens, problem, dropped, refused)
 
 
 def usable_settings(

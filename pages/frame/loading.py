@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from components.kit.text import markdown
+from engine.basics.errors import EngineError
 from engine.model.weights import DEFAULT
 from pages.frame.memory import freeze_libraries, living_models
 from pages.frame.shared import store
@@ -58,14 +59,13 @@ class Loader:
         """The state now."""
         return self._state
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until the loading has ended, well or not; return whether it has."""
+    def wait(self, seconds: float | None) -> bool:
+        """Wait until the loading has ended, well or not; return whether it has. None: no limit."""
         return self._finished.wait(seconds)
 
     def _load(self) -> None:
         # The imports take several seconds, so they run here too, behind the painted page.
         try:
-            from engine.basics.errors import EngineError
             from engine.model.model import load_model
             from engine.model.weights import Progress
         except ImportError as error:
@@ -113,15 +113,16 @@ def loaded_model(source: str) -> LanguageModel | None:
 
 
 def model_in_use(source: str) -> LanguageModel:
-    """Return the model, which the page has waited for before it asks for results.
+    """Return the model; where another has taken its place meanwhile, it is loaded once more.
 
     Raises:
-        RuntimeError: It is not loaded.
+        EngineError: It can't be loaded any more.
     """
-    model = loaded_model(source)
-    if model is None:
-        raise RuntimeError(f"{source} must be loaded before it is used.")
-    return model
+    job = loader(source)
+    job.wait(None)
+    if job.state.model is None:
+        raise EngineError(job.state.error or f"{source} could not be loaded.")
+    return job.state.model
 
 
 def wait_for_model(source: str) -> LanguageModel:

@@ -17,7 +17,7 @@ from components.link import keys
 from components.shell.stages import STAGES
 from engine.model.model import LanguageModel
 from engine.tracing.trace import Trace
-from pages.frame.loading import loader
+from pages.frame.loading import loader, model_in_use
 from pages.frame.memory import living_models
 from pages.frame.shared import store
 from tests.app.conftest import save_tiny
@@ -90,6 +90,20 @@ def test_no_view_holds_on_to_a_model_that_was_replaced(open_app, folders, born, 
     assert alive(born) <= KEPT
 
 
+@pytest.mark.parametrize(
+    ("page", "opened"), VIEWS, ids=["-".join((page, *opened.values())) for page, opened in VIEWS]
+)
+def test_a_page_that_stays_open_holds_no_model_and_goes_on(open_app, folders, born, page, opened):
+    at = open_app(page, models=folders[0], **opened)
+    loader.clear()  # as when others have taken its place
+    store().forget()
+    gc.collect()
+    assert alive(born) == 0
+    at.run()
+    assert not at.exception, [element.value for element in at.exception]
+    assert len(born) == 2
+
+
 def test_a_session_holds_nothing_of_the_pages_that_it_left(open_app, folders, born):
     at = open_app(models=folders[0])
     traces = weakref.WeakSet()
@@ -102,14 +116,13 @@ def test_a_session_holds_nothing_of_the_pages_that_it_left(open_app, folders, bo
     assert len(traces) <= 1, "the open page's own"
 
 
-def test_a_model_that_an_open_page_still_uses_is_not_loaded_twice(open_app, folders, born):
+def test_a_model_that_somebody_still_uses_is_not_loaded_twice(open_app, folders, born):
     first = open_app("tokenizer", models=",".join(folders))
-    second = open_app("tokenizer", models=",".join(folders))
+    used = model_in_use(folders[0])  # as a page that writes holds it
     for number in (1, 2, 0):
-        switch(second, folders[number])
-    assert len(born) == 3, "the model of the first session, and two more"
-    first.run()
-    assert not first.exception
+        switch(first, folders[number])
+    assert len(born) == 3
+    assert model_in_use(folders[0]) is used
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
