@@ -110,16 +110,18 @@ def parse_bias(text: str) -> tuple[tuple[tuple[int, float], ...], str | None]:
             pairs[int(match[1])] = value
     for token_id in set(twice):
         del pairs[token_id]  # which of the two was meant nobody knows
-    if not refused and not twice:
-        return tuple(sorted(pairs.items())), None
-    if not refused:
-        return tuple(sorted(pairs.items())), (
+    problems = []
+    if refused:
+        problems.append(
+            f"The bias “{refused[0]}” can't be read. Write a token's id, a colon and a number with "
+            f"a decimal point from {BIAS_LOW:g} to {BIAS_HIGH:g} (or -inf to ban it), such as "
+            "6345:-100."
+        )
+    if twice:
+        problems.append(
             f"The bias names token {twice[0]} twice, so neither counts; leave one of the two out."
         )
-    return tuple(sorted(pairs.items())), (
-        f"The bias “{refused[0]}” can't be read. Write a token's id, a colon and a number with a "
-        f"decimal point from {BIAS_LOW:g} to {BIAS_HIGH:g} (or -inf to ban it), such as 6345:-100."
-    )
+    return tuple(sorted(pairs.items())), " ".join(problems) or None
 
 
 def _parts(text: str) -> list[str]:
@@ -140,7 +142,7 @@ def format_bias(bias: tuple[tuple[int, float], ...]) -> str:
 
 def _bias_value(text: str) -> float | None:
     try:
-        value = float(text.replace("−", "-"))
+        value = math.nan if "_" in text else float(text.replace("−", "-"))
     except ValueError:
         return None
     allowed = value == -math.inf or BIAS_LOW <= value <= BIAS_HIGH

@@ -44,8 +44,8 @@ def freeze_libraries() -> None:
 def living_models() -> WeakValueDictionary[str, LanguageModel]:
     """Return the models that somebody still uses, by source.
 
-    A page that stays open keeps the model that it shows, also when others have taken its place in
-    the cache. Who asks for that model again gets the same one, not a second copy.
+    A run that writes or trains keeps its model to its end, also when others have taken its place in
+    the cache. Who asks for that model meanwhile gets the same one, not a second copy.
     """
     return WeakValueDictionary()
 

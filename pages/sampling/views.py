@@ -81,7 +81,7 @@ def draw_view(live: Live, last: sampling.Stage, picked: int, name_of: Names) -> 
     observed = [int((drawn == i).sum()) for i in groups]
     expected = [float(last.probabilities[i]) * DRAWS for i in groups]
     pieces = [live.model.tokenizer.bytes_of(i) for i in groups]
-    if last.survivors > len(groups):
+    if last.drawable > len(groups):
         groups.append(-1)
         observed.append(DRAWS - sum(observed))
         expected.append(max(DRAWS - sum(expected), 0.0))
