@@ -14,7 +14,7 @@ from engine.sampling.settings import words
 
 if TYPE_CHECKING:
     from engine.generation.branches import Setup, Written
-    from engine.generation.token_step import StopReason
+    from engine.generation.token_step import StopReason, TokenStep
 
 MOST_STOPS = 8
 LONGEST_STOP = 60
@@ -128,6 +128,14 @@ def budget_and_stops() -> tuple[int, tuple[str, ...]]:
     if problem:
         st.warning(markdown(problem))
     return budget, stops
+
+
+def progress(count: int, step: TokenStep) -> str:
+    """Say how far an answer is, and who shared the pass of its last token."""
+    took = f"{counted(count, 'token')}, {step.milliseconds:.0f} ms for this one"
+    if step.texts == 1:
+        return took
+    return f"{took}, in one pass with {counted(step.texts - 1, 'other text')}"
 
 
 def why_it_ended(answer: tuple[Written, ...], *, stopped: bool) -> str:

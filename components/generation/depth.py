@@ -41,7 +41,8 @@ def show(cache: CacheSize, prompt_tokens: int, answer: Answer) -> None:
     st.markdown("#### What large models do differently")
     st.markdown(
         "- Servers run many answers in one pass (continuous batching): reading the weights is what "
-        "costs time, and one reading then serves all.\n"
+        "costs time, and one reading then serves all. Here too, with a model of the Llama kind: "
+        "whoever writes on this server joins the next pass, and nobody’s tokens depend on it.\n"
         "- The KV cache of a long conversation takes gigabytes, so it is paged, shared between "
         "answers with the same beginning (prefix caching), and kept in 8 bits or fewer.\n"
         "- Prefill of a long prompt is cut into parts, so that other answers don't stand still.\n"

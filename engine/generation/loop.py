@@ -190,6 +190,7 @@ def _steps(
             cache_tokens=run.sequence.tokens,
             cache_bytes=run.sequence.nbytes,
             stop_reason=reason,
+            texts=run.sequence.texts,
         )
         if reason is not None:
             return

@@ -65,6 +65,8 @@ class TokenStep(Table):
     """What their keys and values take (under a sliding window, those of the last tokens only)."""
     stop_reason: StopReason | None
     """Why the text ends with this step; None on every step but the last."""
+    texts: int = 1
+    """For how many texts the pass was: this one, and those of others who wrote at the time."""
 
     @property
     def top_raw(self) -> tuple[tuple[int, float], ...]:

@@ -10,7 +10,7 @@ from components.generation import controls, depth
 from components.generation.alternatives import alternatives, headline
 from components.generation.answer_text import Piece, answer_html, answer_text, legend, pieces
 from components.kit.tasks import Task
-from components.kit.text import counted, markdown, visible
+from components.kit.text import markdown, visible
 from engine.generation.branches import Setup, Written
 from engine.kv_cache.sizes import size_of
 from pages.frame import frame, job
@@ -56,8 +56,7 @@ def run(asked: answers.Wanted, setup: Setup) -> None:
 
     def show(answer: Answer) -> None:
         line.html(answer_html(live.text, drawn(answer)))
-        took = answer[-1].step.milliseconds
-        count.caption(f"{counted(len(answer), 'token')}, {took:.0f} ms for this one")
+        count.caption(controls.progress(len(answer), answer[-1].step))
 
     with job.running(answers.RUN):
         job.follow(answers.write(live, asked, setup), show)

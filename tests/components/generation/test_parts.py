@@ -1,11 +1,13 @@
 """The parts of the generation page: stop strings as typed, pieces as drawn, the tree, the words."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from components.generation.answer_text import LEVELS, answer_html, level, pieces
 from components.generation.branch_tree import branch_name, branch_tree, chosen_branch, drawing_order
-from components.generation.controls import parse_stops, why_it_ended
+from components.generation.controls import parse_stops, progress, why_it_ended
 from components.generation.detokenizer import reason, rows, summary
 from components.generation.events import rows as event_rows
 from components.generation.events import wire_text
@@ -258,3 +260,10 @@ def test_an_answer_is_stopped_by_you_only_where_you_stopped_it():
     assert "Stopped by you" in why_it_ended((cut,), stopped=True)
     assert "Stopped by you" not in why_it_ended((whole,), stopped=True)
     assert "you" not in why_it_ended((cut,), stopped=False)
+
+
+def test_progress_says_who_shared_the_last_pass():
+    step = replace(written(5, b"x").step, milliseconds=81.6)
+    assert progress(1, step) == "1 token, 82 ms for this one"
+    shared = progress(12, replace(step, texts=18))
+    assert shared == "12 tokens, 82 ms for this one, in one pass with 17 other texts"
