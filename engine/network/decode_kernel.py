@@ -22,11 +22,17 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from engine.network.few_rows_kernel import multiply
+
 Matrix = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int64]
 
 FLOATS = types.Array(types.float32, 2, "C")
 CACHE = types.Array(types.float32, 5, "C")
+PRODUCT_CHECKSUM = 1615885847
+"""CRC-32 of few_rows_kernel.py. Numba compiles anew when this file changes, but looks at no other:
+with this number here a change there is one here too. A test says what it should be."""
+
 LOOSE = ("reassoc", "contract", "nsz")
 """The compiler may add up a sum in another order; it is the same order in every call."""
 
@@ -149,15 +155,13 @@ def _keep(
 
 
 @numba.njit(
-    "void(FunctionType(void(f4[:, ::1], f4[:, ::1], f4[:, ::1])), f4[:, ::1],"
-    "ListType(f4[:, ::1]), ListType(f4[:, ::1]), f4[:, ::1], UniTuple(f8, 3),"
+    "void(f4[:, ::1], ListType(f4[:, ::1]), ListType(f4[:, ::1]), f4[:, ::1], UniTuple(f8, 3),"
     "UniTuple(i8[::1], 4), ListType(f4[:, :, :, :, ::1]), f4[:, ::1], f4[:, ::1])",
     fastmath=set(LOOSE),
     nogil=True,
     cache=True,
 )
 def read_tokens(
-    product: Any,
     table: Matrix,
     matrices: Any,
     norms: Any,
@@ -171,7 +175,6 @@ def read_tokens(
     """Read new tokens, keep their keys and values, and write what the model says after them.
 
     Args:
-        product: Writes `x @ w.T` into `y`, called as `product(w, x, y)`.
         table: The token embeddings `[V, D]`.
         matrices: Per layer W_Q, W_K, W_V, W_O, gate, up and down, each `[out, in]`; then the LM
             head.
@@ -200,9 +203,9 @@ def read_tokens(
     for layer in range(layers):
         first = 7 * layer
         _norm(x, norms[2 * layer], eps, given)
-        product(matrices[first], given, q)
-        product(matrices[first + 1], given, k)
-        product(matrices[first + 2], given, v)
+        multiply(matrices[first], given, q)
+        multiply(matrices[first + 1], given, k)
+        multiply(matrices[first + 2], given, v)
         _rotate(q, heads, turn)
         _rotate(k, groups, turn)
         _keep(k, 0, layer, texts, positions, caches)
@@ -210,13 +213,13 @@ def read_tokens(
         for r in range(len(ids)):
             cache = caches[texts[r]]
             _attend(q, r, cache[0, layer], cache[1, layer], positions[r] + 1, scale, mixed)
-        product(matrices[first + 3], mixed, given)
+        multiply(matrices[first + 3], mixed, given)
         _add(x, given)
         _norm(x, norms[2 * layer + 1], eps, given)
-        product(matrices[first + 4], given, gate)
-        product(matrices[first + 5], given, up)
+        multiply(matrices[first + 4], given, gate)
+        multiply(matrices[first + 5], given, up)
         _gated(gate, up)
-        product(matrices[first + 6], gate, given)
+        multiply(matrices[first + 6], gate, given)
         _add(x, given)
     _norm(x, norms[2 * layers], eps, states)
-    product(matrices[7 * layers], _take(states, wanted), logits)
+    multiply(matrices[7 * layers], _take(states, wanted), logits)

@@ -95,10 +95,9 @@ class Decoder:
         from numba.typed import List
 
         from engine.network import decode_kernel
-        from engine.network.few_rows_kernel import multiply
 
         config, model = network.config, network.model
-        self._read, self._product, self._list = decode_kernel.read_tokens, multiply, List
+        self._read, self._list = decode_kernel.read_tokens, List
         self._cache_type = decode_kernel.CACHE
         self._matrices = List.empty_list(decode_kernel.FLOATS)
         self._norms = List.empty_list(decode_kernel.FLOATS)
@@ -151,7 +150,6 @@ class Decoder:
         states = np.empty((len(ids), self._table.shape[1]), np.float32)
         logits = np.empty((len(wanted), len(self._matrices[-1])), np.float32)
         self._read(
-            self._product,
             self._table,
             self._matrices,
             self._norms,

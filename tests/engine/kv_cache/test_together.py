@@ -1,8 +1,10 @@
 """Who writes together: the same answers as alone, and nobody harmed by another's trouble."""
 
 import threading
+import zlib
 from dataclasses import replace
 from itertools import cycle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from engine.generation.loop import generate
 from engine.guardrails.batch import write_rows
 from engine.kv_cache.cached_pass import CachedPass
 from engine.kv_cache.together import together_with
+from engine.network import decode_kernel, few_rows_kernel
 from engine.network.decoder import Decoder, Reading
 from engine.sampling.chain import SamplingSettings
 from engine.speculative.early_exit import early_exit
@@ -176,3 +179,8 @@ def test_a_copy_of_a_network_reads_by_itself(tiny_model):
     assert together_with(model) is together_with(model)
     assert together_with(short) is not together_with(model)
     assert together_with(tiny_model("gpt2")) is None
+
+
+def test_the_compiled_pass_knows_which_product_it_was_compiled_with():
+    source = Path(few_rows_kernel.__file__).read_bytes()
+    assert zlib.crc32(source) == decode_kernel.PRODUCT_CHECKSUM, "set the number in decode_kernel"
