@@ -187,12 +187,13 @@ def lens_grid(trace: Trace, positions: Sequence[int] | None = None) -> LensGrid:
         for layer, logits in enumerate(logits_NV):
             # Softmax and entropy with one exponential per score: a grid has millions of them.
             top = ids[layer, column]
-            shifted = logits.astype(np.float64) - float(logits[top])
+            shifted = np.subtract(logits, logits[top], dtype=np.float64)
             weights = np.exp(shifted)
             total = float(weights.sum())
             best[layer, column] = 1 / total
             answers[layer, column] = weights[ids[-1, column]] / total
-            shifted[weights == 0] = 0.0  # a score of -inf adds nothing
-            nats = np.log(total) - float(weights @ shifted) / total
+            np.maximum(shifted, -1e9, out=shifted)  # -inf times 0 is no number
+            # Not `@`: its library shares sums of this length among threads, which wait in vain.
+            nats = np.log(total) - float(np.einsum("v,v->", weights, shifted)) / total
             bits[layer, column] = max(0.0, nats) / np.log(2)
     return LensGrid(places, frozen_ids(ids), frozen(best), frozen(bits), frozen(answers))
