@@ -4,8 +4,8 @@
     python -m benchmarks.class_of_thirty --minutes 20    # again and again, to watch the memory
 
 The sessions speak Streamlit's own messages, without browsers. First one person goes through the
-lesson alone, then the whole class does: a new prompt, six pages, the temperature on the LM head
-page, about 4 s between two actions of a session; then everybody acts within one second, and in the
+lesson alone, then the whole class does: a new prompt at some moment of half a minute, six pages,
+the temperature on the LM head page, about 4 s between two actions of a session; then everybody acts within one second, and in the
 end all press "Write 20" within one second. A kind of action begins when all have done the one
 before, so that time, computing and passes of the model belong to it. What the server has computed
 is read from `/proc` (Linux alone) and from a counter in its model's layers.
@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import os
 import random
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,14 @@ WORDS = (
     "server computed per action, all cores together."
 )
 Action = Callable[[], Awaitable["float | list[float]"]]
+
+
+JOBS = (
+    ("a sweep over all heads", "attention", {"zoom": "Take a part away"}, "Take each head away"),
+    ("fifty guarded answers", "guardrails", {"guard": "All guards"}, "Run every guard"),
+    ("training", "training", {"lesson": "One step of learning"}, "Teach it"),
+)
+"""Long jobs of one more session: what it is, the page, its link, the button."""
 
 
 @dataclass
@@ -135,6 +144,7 @@ class Student:
         self._number = number
         self._rng = random.Random(number)
         self._think = think
+        self._prompt = PROMPTS[0]
 
     async def pause(self) -> None:
         """Think for a while: half the mean to one and a half of it."""
@@ -145,20 +155,30 @@ class Student:
         await asyncio.sleep(self._rng.random())
 
     def take_prompt(self, turn: int) -> None:
-        """Take a prompt that nobody has had before."""
+        """Have a prompt in mind that nobody has had before, for the next first page."""
         beginning = BEGINNINGS[turn % len(BEGINNINGS)]
         turns = turn // len(BEGINNINGS)
         again = f" {turns}" if turns else ""
-        self.visitor.ask(prompt=beginning + PROMPTS[self._number % len(PROMPTS)] + again)
+        self._prompt = beginning + PROMPTS[self._number % len(PROMPTS)] + again
 
     async def first_page(self) -> float:
-        """Open the overview."""
+        """Open the overview with a new prompt, at some moment of half a minute.
+
+        A class does not take new prompts all in one breath: until its own, each session goes on
+        with the slider of the page that it has open.
+        """
+        for _ in range(self._rng.randrange(8)):
+            await self.pause()
+            if any("Temperature" in one.label for one in self.visitor.of_kind("slider")):
+                await self._move()
         await self.pause()
+        self.visitor.ask(prompt=self._prompt)
         return await self.visitor.open("")
 
     async def first_page_at_once(self) -> float:
         """Open the overview when everybody does."""
         await self.within_a_second()
+        self.visitor.ask(prompt=self._prompt)
         return await self.visitor.open("")
 
     async def pages(self) -> list[float]:
@@ -179,9 +199,12 @@ class Student:
         times = []
         for _ in range(moves):
             await self.pause()
-            value = round(self._rng.uniform(0.3, 1.8), 2)
-            times.append(await self.visitor.set(self._widget("slider", "Temperature"), value))
+            times.append(await self._move())
         return times
+
+    async def _move(self) -> float:
+        value = round(self._rng.uniform(0.3, 1.8), 2)
+        return await self.visitor.set(self._widget("slider", "Temperature"), value)
 
     async def write(self) -> float:
         """Press the button that writes; return the seconds until all tokens are there."""
@@ -227,7 +250,36 @@ async def attend(port: int, watch: Watch, count: int, think: float, turns: range
     return [sentence for visitor in visitors for sentence in visitor.exceptions]
 
 
-async def measure(server: AppServer, counter: Path, count: int, minutes: float) -> str:
+async def beside(port: int, watch: Watch, count: int) -> None:
+    """Let the class go on while one more session does a long job, one job after the other."""
+    async with AsyncExitStack() as stack:
+        visitors = [await stack.enter_async_context(Visitor(port)) for _ in range(count)]
+        students = [Student(visitor, i, THINK) for i, visitor in enumerate(visitors)]
+        for turn, (name, page, link, button) in enumerate(JOBS):
+            for student in students:
+                student.take_prompt(10 * len(BEGINNINGS) + turn)
+            await asyncio.gather(*(one.first_page() for one in students))
+            busy = asyncio.create_task(_keep_busy(port, page, link, button))
+            await watch.all(f"a page change beside {name}", 0.6, [one.pages for one in students])
+            await watch.all(f"a slider beside {name}", 0.6, [one.slider for one in students])
+            if busy.done():
+                busy.result()  # says what was wrong
+            busy.cancel()
+
+
+async def _keep_busy(port: int, page: str, link: Mapping[str, str], button: str) -> None:
+    """Do a job again and again, each time with another prompt, until this is cancelled."""
+    for prompt in itertools.cycle(PROMPTS):
+        async with Visitor(
+            port, prompt=f"{prompt} And so it went on for the whole day", **link
+        ) as v:
+            await v.open(page)
+            await v.press(v.buttons(button)[0])
+
+
+async def measure(
+    server: AppServer, counter: Path, count: int, minutes: float, *, jobs: bool
+) -> str:
     """Return the report."""
     warm, alone, watch = (Watch(server, counter) for _ in range(3))
     errors = await attend(server.port, warm, 1, 0.5, range(4, 6))  # imports, compiling, layouts
@@ -241,6 +293,8 @@ async def measure(server: AppServer, counter: Path, count: int, minutes: float) 
         rounds.append(f"| {passed:.0f} | {watch.memory():,.0f} MB |")
         if passed >= minutes:
             break
+    if jobs:
+        await beside(server.port, watch, count)
     errors += server.trouble()
     for error in errors:
         print(error, file=sys.stderr)
@@ -278,6 +332,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Let a class of thirty use one server.")
     parser.add_argument("--sessions", type=int, default=30)
     parser.add_argument("--minutes", type=float, default=0, help="repeat until so many have passed")
+    parser.add_argument("--jobs", action="store_true", help="also beside three long jobs")
     parser.add_argument("--write", action="store_true", help="put the report into the docs")
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -287,7 +342,9 @@ def main() -> int:
             start=ROOT / "benchmarks" / "counted_run.py",
             env={COUNTER: str(counter)},
         ) as server:
-            text = asyncio.run(measure(server, counter, wanted.sessions, wanted.minutes))
+            text = asyncio.run(
+                measure(server, counter, wanted.sessions, wanted.minutes, jobs=wanted.jobs)
+            )
     print(text)
     if wanted.write:
         keep(text, " ".join(["python -m benchmarks.class_of_thirty", *sys.argv[1:]]))
