@@ -5,10 +5,11 @@
 
 The sessions speak Streamlit's own messages, without browsers. First one person goes through the
 lesson alone, then the whole class does: a new prompt at some moment of half a minute, six pages,
-the temperature on the LM head page, about 4 s between two actions of a session; then everybody acts within one second, and in the
-end all press "Write 20" within one second. A kind of action begins when all have done the one
-before, so that time, computing and passes of the model belong to it. What the server has computed
-is read from `/proc` (Linux alone) and from a counter in its model's layers.
+the temperature on the LM head page, about 4 s between two actions of a session; then everybody
+acts within one second, and in the end all press "Write 20" within one second. A kind of action
+begins when all have done the one before, so that time, computing and passes of the model belong to
+it. What the server has computed is read from `/proc` (Linux alone) and from a counter in its
+model's layers.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from components.kit.text import visible
 from components.shell.sidebar import Request
 from components.shell.stages import Facts
 from engine.sampling import chain as sampling
-from pages.frame.kept import kept
+from pages.frame.kept import keep, kept
 from pages.frame.loading import model_in_use, wait_for_model
 from pages.frame.operator import whole_number
 from pages.frame.shared import shared
@@ -27,6 +27,10 @@ CAP_VARIABLE, USUAL_CAP = "TOKEN_BY_TOKEN_CAP", 256
 
 PROMPT_CAP = whole_number(CAP_VARIABLE, USUAL_CAP, "the cap is {} tokens")
 """Most tokens of a prompt on the traced pages."""
+
+
+CHAIN = "chain"
+"""The last sampling chain, as `pages.frame.kept` keeps it."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Live:
         self, settings: sampling.SamplingSettings, extra: tuple[int, ...] = ()
     ) -> list[sampling.Stage]:
         """Return every step of the chain after the prompt and `extra` ids, those off too."""
-        return cached_chain(self.model.source, self.ids, settings, extra)
+        return chain_after(self.model.source, self.ids, settings, extra)
 
     def overview(self, extra: tuple[int, ...], u: float) -> Overview:
         """Return the facts of the overview picture: the next token is drawn with `u`."""
@@ -82,17 +86,27 @@ def cached_trace(source: str, ids: tuple[int, ...], edits: tuple[Edit, ...]) -> 
     return trace(model, ids, edits=edits)
 
 
-@shared
-def cached_chain(
+def chain_after(
     source: str,
     ids: tuple[int, ...],
     settings: sampling.SamplingSettings,
     extra: tuple[int, ...] = (),
 ) -> list[sampling.Stage]:
-    """Run the sampling chain after a prompt and `extra` ids: the strip and the cards show it."""
-    context = ids + extra
-    logits = cached_trace(source, context, ()).logits
-    return sampling.run_chain(logits, settings, context, prompt_tokens=len(ids), include_off=True)
+    """Run the sampling chain after a prompt and `extra` ids: the strip and the cards show it.
+
+    It takes 2 ms and 2 MB, so the session keeps the last one for the parts of its page. Among what
+    all share, a class's sliders would push out what took the model seconds.
+    """
+    request = (source, ids, settings, extra)
+    stages: list[sampling.Stage] | None = kept(CHAIN, request)
+    if stages is None:
+        context, prompt_tokens = ids + extra, len(ids)
+        logits = cached_trace(source, context, ()).logits
+        stages = sampling.run_chain(
+            logits, settings, context, prompt_tokens=prompt_tokens, include_off=True
+        )
+        keep(CHAIN, request, stages)
+    return stages
 
 
 @shared

@@ -28,7 +28,7 @@ from components.sampling.step_bars import step_bars
 from components.sampling.step_line import step_line
 from engine.sampling import chain as sampling
 from pages.frame import frame
-from pages.frame.live import cached_chain, usable_settings
+from pages.frame.live import chain_after, usable_settings
 from pages.frame.loading import model_in_use
 from pages.frame.results import uniforms
 from pages.frame.shared import shared
@@ -74,7 +74,7 @@ def main_picture(
     source: str, ids: tuple[int, ...], settings: sampling.SamplingSettings, picked: int
 ) -> Mapping[str, Any]:
     """Return what the temperature alone does."""
-    stages = cached_chain(source, ids, settings)
+    stages = chain_after(source, ids, settings)
     stage = next(stage for stage in stages if stage.name == TEMPERATURE)
     return temperature_picture(stage, settings, names_of(source), picked)
 
@@ -96,7 +96,7 @@ def card_picture(
         frozenset(name_of(token_id) for token_id in model.stop_ids),
         chat,
     )
-    stage = next(stage for stage in cached_chain(source, ids, settings)[1:] if stage.name == name)
+    stage = next(stage for stage in chain_after(source, ids, settings)[1:] if stage.name == name)
     return step_picture(stage, settings, name_of, picked, seen)
 
 

@@ -13,6 +13,7 @@ from components.link import keys
 from components.shell.stages import stage
 from engine.tracing.trace import trace
 from pages.frame.shared import Looker, Store, size_of
+from pages.frame.shared import store as results_store
 from tests.app.hands import set_prompt
 from tests.tiny import tiny_model
 
@@ -144,5 +145,7 @@ def test_ten_prompts_side_by_side_need_no_second_pass(open_app, monkeypatch):
             at.switch_page(stage(page).page).run()
             assert not at.exception
             assert not at.error
+        before = results_store().nbytes
         at.slider(key=keys.TEMPERATURE).set_value(1.3).run()
         assert not at.exception
+        assert results_store().nbytes == before, "a slider pushes out what took a pass"
