@@ -167,7 +167,7 @@ def _hide_name(number: int) -> None:
 
 
 def _student(stage: Stage) -> None:
-    """Draw the student's switch, and go where the teacher is."""
+    """Draw the student's way out and back, and go where the teacher is."""
     state = classroom.look()
     mine = classroom.seat()
     if (
@@ -176,20 +176,21 @@ def _student(stage: Stage) -> None:
         or classroom.picture(state) != st.session_state.get(classroom.DRAWN)
     ):
         st.rerun()
-    go = classroom.destination(state, stage)  # it may turn the switch off
-    if classroom.follows():
-        note = ""
+    go = classroom.destination(state, stage)  # who has moved away no longer follows after this
+    follows = classroom.follows()
+    if follows:
+        note = "You follow"
     elif state.screen == "round" and state.round is not None and not state.round.revealed:
         note = "A question is open: follow to answer"
     else:
         note = "You explore alone"
-    parts = (f"Room {state.code}", markdown(readable(state.name)), note)
+    parts = (note, f"room {state.code}", markdown(readable(state.name)))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.toggle(
-            "Follow",
-            key=classroom.FOLLOW,
-            on_change=classroom.follow_changed,
-            width="content",
+        st.button(
+            "Explore alone" if follows else "Follow the class",
+            key="stop_following" if follows else "follow_class",
+            type="tertiary" if follows else "primary",
+            on_click=classroom.explore_alone if follows else classroom.come_back,
         )
         st.caption(" · ".join(part for part in parts if part), width="content")
     tab(mine.code, keep=mine.key, go=go)

@@ -35,7 +35,8 @@ SEAT = "class_seat"
 INVITED = "class_invited"
 """The code that the link brought, until its student has joined."""
 FOLLOW = "class_follow"
-"""The switch with which a student follows."""
+"""Whether this student follows. No widget holds it: what code sets in one can be lost on its way to
+the browser when one run overtakes another, and would come back as the student's own wish."""
 APPLIED = "class_applied"
 """The version of the teacher's view that this session went to last."""
 GOING = "class_going"
@@ -214,17 +215,23 @@ def picture(state: RoomState) -> tuple[object, ...]:
 
 
 def explore_alone() -> None:
-    """Note that this student no longer follows; before the switch is drawn."""
-    st.session_state[FOLLOW] = False
-    follow_changed()
+    """Note that this student no longer follows."""
+    _follow(False)
 
 
-def follow_changed() -> None:
-    """Tell the room how the switch stands now; whoever comes back goes to the teacher's view."""
+def come_back() -> None:
+    """Let this student follow again, beginning with what the teacher shows now."""
+    st.session_state.pop(LEFT, None)
+    _follow(True)
+
+
+def _follow(follows: bool) -> None:
     mine = seat()
     if mine is not None:
+        st.session_state[FOLLOW] = follows
         st.session_state.pop(APPLIED, None)
-        rooms().follow(mine.code, mine.key, follows())
+        with suppress(EngineError):  # the room was closed; the next look says so
+            rooms().follow(mine.code, mine.key, follows)
 
 
 def destination(state: RoomState, stage: Stage) -> Go | None:
@@ -280,7 +287,7 @@ def end(stage: Stage, request: Request) -> None:
     elif st.session_state.pop(GOING, None):
         st.session_state[LEFT] = (stage.key, _values())
     elif follows() and moved(stage):
-        st.rerun()  # `begin` finds the same, and there the switch can still be set
+        st.rerun()  # `begin` finds the same, before the bar is drawn
 
 
 def _went_on(stage: Stage) -> bool:

@@ -106,15 +106,14 @@ def test_a_student_follows_moves_away_and_comes_back(open_app, teacher):
     arrive(student, state.view, state.view_version)
     assert student.session_state[keys.PROMPT] == "The cat sat on the"
     assert keys.FOLLOWED not in student.query_params
-    assert student.toggle(key=classroom.FOLLOW).value
+    assert "You follow" in texts(student)
 
     set_prompt(student, "My own")
     student.run()
-    assert not student.toggle(key=classroom.FOLLOW).value
     assert "You explore alone" in texts(student)
     assert "1 here, 0 follow" in texts(teacher.run())
 
-    student.toggle(key=classroom.FOLLOW).set_value(True).run()
+    press(student, "Follow the class")
     assert classroom.APPLIED not in student.session_state, "so the tab is sent to the view again"
     arrive(student, state.view, state.view_version)
     assert student.session_state[keys.PROMPT] == "The cat sat on the"
