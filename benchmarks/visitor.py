@@ -157,6 +157,8 @@ class Visitor:
             self._page_hash = message.new_session.page_script_hash
             if not message.metadata.run.fragment_ids:
                 self.widgets.clear()  # a run of the whole page draws all of them anew
+        elif kind == "navigation":  # the page that it is; before, a first run names the first page
+            self._page_hash = message.navigation.page_script_hash
         elif kind == "page_info_changed":
             self.query = message.page_info_changed.query_string
         elif kind == "script_finished":
