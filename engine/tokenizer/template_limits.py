@@ -7,11 +7,12 @@ line: Jinja compiles a template to Python, and Python tells a trace function of 
 
 from __future__ import annotations
 
+import re
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from types import FrameType
 from typing import Any
 
@@ -21,6 +22,12 @@ SECONDS = 2.0
 """Templates of real models take some milliseconds."""
 CHARACTERS = 1_000_000
 """The longest text that a template may make, at the end or on the way."""
+
+
+_PADDING = frozenset(["center", "ljust", "rjust", "zfill", "expandtabs", "indent"])
+"""Methods and filters that make a text as wide as a number says, some of them line by line."""
+_WIDE = re.compile(r"%[^a-zA-Z%]*[\d*]|\{[^{}]*:[^{}]*[\d{]")
+"""A width in a text to be formatted: `%9d`, `%*d`, `{:9}`, `{:{}}`."""
 
 
 class TemplateLimitError(EngineError):
@@ -53,18 +60,33 @@ def render(source: str, messages: Sequence[Mapping[str, Any]], names: Mapping[st
 
 @cache
 def _compiled(source: str) -> Any:
-    """Compile a template in transformers' environment, with its multiplications checked."""
+    """Compile a template in transformers' environment, with what can fill the memory checked."""
     # transformers takes a second to import and is needed only here.
     from transformers.utils.chat_template_utils import _compile_jinja_template
 
     environment = _compile_jinja_template("").environment.overlay()
-    environment.intercepted_binops = frozenset(["*", "**", "%"])
+    environment.intercepted_binops = frozenset(["+", "*", "**", "%"])
     environment.call_binop = _checked_operation
+    plain = environment.call
+
+    def call(context: Any, function: Any, *args: Any, **named: Any) -> Any:
+        method = getattr(function, "__wrapped__", function)  # the sandbox wraps `format`
+        text = getattr(method, "__self__", None)
+        if isinstance(text, str):
+            _check_text(method.__name__, (text, *args, *named.values()))
+        return plain(context, function, *args, **named)
+
+    environment.call = call
+    environment.filters = {name: _checked(name, one) for name, one in environment.filters.items()}
     return environment.from_string(source)
 
 
 def _checked_operation(context: Any, operator: str, left: Any, right: Any) -> Any:
-    """Compute `*`, `**` or `%`, of which one step can fill the memory."""
+    """Compute `+`, `*`, `**` or `%`, of which one step can fill the memory."""
+    if operator == "+":
+        if isinstance(left, str | list) and len(left) + len(right) > CHARACTERS:
+            raise _too_much()
+        return left + right
     if operator == "*":
         texts = [value for value in (left, right) if isinstance(value, str | list | tuple)]
         counts = [value for value in (left, right) if isinstance(value, int)]
@@ -78,6 +100,39 @@ def _checked_operation(context: Any, operator: str, left: Any, right: Any) -> An
     if isinstance(left, str):  # "%999999999d" % 1
         raise TemplateLimitError("The model's chat template formats text in a way that is refused.")
     return left % right
+
+
+def _checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a filter that refuses to make too much text."""
+
+    @wraps(function)  # with the mark by which Jinja knows what to pass first
+    def checked(*args: Any, **named: Any) -> Any:
+        passed = args[1:] if hasattr(function, "jinja_pass_arg") else args
+        _check_text(name, (*passed, *named.values()))
+        return function(*args, **named)
+
+    return checked
+
+
+def _check_text(name: str, args: Sequence[Any]) -> None:
+    """Refuse a method or filter of this name if it would make too much text of its arguments."""
+    texts = [value for value in args if isinstance(value, str)]
+    widths = [value for value in args if isinstance(value, int)]
+    lines = 1 + sum(text.count("\n") + text.count("\t") for text in texts[:1])
+    if widths and lines * max(widths) > CHARACTERS and name in _PADDING:
+        raise _too_much()
+    if name == "replace" and len(texts) == 3:
+        text, old, new = texts
+        if text.count(old) * len(new) > CHARACTERS:
+            raise _too_much()
+    if name == "join":
+        parts = [part for value in args if isinstance(value, list | tuple) for part in value]
+        longest = max(map(len, texts), default=0)
+        made = sum(len(part) for part in parts if isinstance(part, str))
+        if made + longest * len(parts) > CHARACTERS:
+            raise _too_much()
+    if name in {"format", "format_map"} and texts and _WIDE.search(texts[0]):
+        raise TemplateLimitError("The model's chat template formats text in a way that is refused.")
 
 
 @contextmanager

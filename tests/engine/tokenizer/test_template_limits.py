@@ -25,7 +25,25 @@ GROWING = (
     "{{ '%2000000000d' % 1 }}",
     "{% set n = namespace(s='a') %}{% for i in range(31) %}{% set n.s = n.s ~ n.s %}{% endfor %}",
     "{% macro f(s, n) %}{% if n %}{{ f(s ~ s, n - 1) }}{% endif %}{% endmacro %}{{ f('ab', 30) }}",
+    "{{ 'a'.center(2000000000) }}",
+    "{{ 'a'.ljust(1099511627776) }}",
+    "{{ '1'|center(2000000000) }}",
+    "{{ ('\\t' * 9999).expandtabs(999999) }}",
+    "{{ ('a\n' * 9999)|indent(999999) }}",
+    "{{ ('a' * 99999).replace('a', 'b' * 99999) }}",
+    "{{ ('a' * 99999)|replace('a', 'b' * 99999) }}",
+    "{{ ('b' * 99999).join(['a'] * 99999) }}",
+    "{{ (['a' * 99999] * 99999)|join }}",
+    "{{ '{:>2000000000}'.format(1) }}",
+    "{{ '{:{}}'.format(1, 2000000000) }}",
+    "{{ '%2000000000d'|format(1) }}",
+    "{% set n = namespace(s='a') %}{% for i in range(31) %}{% set n.s = n.s + n.s %}{% endfor %}",
     "{% set s = 'a' * 900000 %}{% for i in range(99999) %}{{ s }}{% endfor %}",
+)
+PLAIN = (
+    "{{ bos_token }}{{ messages | tojson }} {{ 7 % 4 * 2 ** 3 + 1 }} {{ 'a' + 'b' }}"
+    "{{ 'a-b'.replace('-', '+') }}{{ ', '.join(['a', 'b']) }}{{ ['a', 1] | join('-') }}"
+    "{{ '{} {}'.format(1, 'x') }}{{ 'a'|indent(2, true) }}{{ [1] + [2] }}{{ 'a'.center(5) }}"
 )
 
 
@@ -49,7 +67,7 @@ def test_the_limits_change_nothing_of_what_transformers_renders():
     from transformers.utils.chat_template_utils import render_jinja_template
 
     turns = [*TURN, {"role": "assistant", "content": "<b>é</b>\n"}, *TURN]
-    for template in (CHAT_TEMPLATE, "{{ bos_token }}{{ messages | tojson }} {{ 7 % 4 * 2 ** 3 }}"):
+    for template in (CHAT_TEMPLATE, PLAIN):
         expected, _ = render_jinja_template(
             conversations=[turns],
             chat_template=template,
