@@ -9,7 +9,9 @@ import pytest
 from components.link import keys
 from components.shell.stages import stage
 from pages.frame import classroom, frame
-from tests.app.hands import html_of, question_of, set_prompt
+from pages.frame.live import WRITTEN
+from tests.app.conftest import kept
+from tests.app.hands import html_of, prompt_of, question_of, set_prompt
 from tests.app.test_frame import texts
 
 
@@ -117,6 +119,28 @@ def test_a_student_follows_moves_away_and_comes_back(open_app, teacher):
     assert classroom.APPLIED not in student.session_state, "so the tab is sent to the view again"
     arrive(student, state.view, state.view_version)
     assert student.session_state[keys.PROMPT] == "The cat sat on the"
+
+
+def test_the_tokens_that_the_teacher_adds_go_along_and_so_does_a_prompt_beyond_any_address(
+    open_app, teacher
+):
+    long = "The cat sat on the mat and " * 12 + "ü" * 400
+    press(teacher, "Back to the page")
+    student = join(open_app, code_of(teacher))
+    teacher.session_state[keys.PROMPT] = "The cat sat on the"
+    press(teacher, "Next token")
+    mine = teacher.session_state[classroom.SEAT]
+    state = classroom.rooms().look(mine.code, mine.key)
+    assert len(state.view.written) == 1
+    arrive(student, state.view, state.view_version)
+    assert kept(student, WRITTEN) == state.view.written == kept(teacher, WRITTEN)
+
+    teacher.switch_page(stage("tokenizer").page).run()
+    set_prompt(teacher, long)
+    state = classroom.rooms().look(mine.code, mine.key)
+    assert keys.PROMPT not in dict(state.view.link)
+    arrive(student, state.view, state.view_version)
+    assert prompt_of(student) == long
 
 
 def arrive(student, view, version) -> None:
