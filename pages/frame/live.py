@@ -27,6 +27,9 @@ CAP_VARIABLE, USUAL_CAP = "TOKEN_BY_TOKEN_CAP", 256
 
 PROMPT_CAP = whole_number(CAP_VARIABLE, USUAL_CAP, "the cap is {} tokens")
 """Most tokens of a prompt on the traced pages."""
+LONGEST_PROMPT = 50_000
+"""Most characters of a prompt. To cut a million into tokens takes up to fifteen seconds, in which
+everybody else waits."""
 
 
 CHAIN = "chain"
@@ -147,13 +150,19 @@ def cached_tokens(source: str, prompt: str, chat: bool) -> tuple[str, tuple[Toke
 def read_prompt(request: Request, settings: sampling.SamplingSettings, seed: int) -> Live:
     """Wait for the model, then cut the prompt into tokens and check it."""
     model = wait_for_model(request.source)
+    settings, refused = usable_settings(settings, model.architecture.vocabulary)
+    if len(request.prompt) > LONGEST_PROMPT:
+        problem = (
+            f"The prompt has {len(request.prompt):,} characters; up to {LONGEST_PROMPT:,} are cut "
+            "into tokens here. Shorten it. Nothing was cut: your text is still in the box."
+        )
+        return Live(request, settings, seed, request.prompt, (), problem, (), refused)
     dropped = tuple(
         dict.fromkeys(
             visible(character) for character, _ in model.tokenizer.unrepresentable(request.prompt)
         )
     )
     text, tokens = cached_tokens(request.source, request.prompt, request.chat)
-    settings, refused = usable_settings(settings, model.architecture.vocabulary)
     problem = _problem(request, len(tokens))
     return Live(request, settings, seed, text, tokens, problem, dropped, refused)
 

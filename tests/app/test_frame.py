@@ -107,3 +107,16 @@ def test_what_the_engine_refuses_is_said_in_its_own_words(open_app, monkeypatch)
         "The template refuses \\*this\\* turn\\. Use plain text instead\\."
     ]
     assert question_of(at)
+
+
+@pytest.mark.parametrize("key", ["tokenizer", "generation", "attention"])
+def test_a_prompt_of_a_million_characters_is_not_cut_into_tokens(open_app, key):
+    at = open_app(key)
+    set_prompt(at, "word " * 200_000)
+    assert not at.exception
+    said = " ".join(one.value.replace("\\", "") for one in at.warning)
+    assert "1,000,000 characters; up to 50,000" in said
+    assert prompt_of(at) == "word " * 200_000, "the text stays"
+    set_prompt(at, "The cat")
+    assert not at.exception
+    assert not at.warning
