@@ -152,11 +152,11 @@ def read_prompt(request: Request, settings: sampling.SamplingSettings, seed: int
     model = wait_for_model(request.source)
     settings, refused = usable_settings(settings, model.architecture.vocabulary)
     if len(request.prompt) > LONGEST_PROMPT:
-        problem = (
+        too_long = (
             f"The prompt has {len(request.prompt):,} characters; up to {LONGEST_PROMPT:,} are cut "
             "into tokens here. Shorten it. Nothing was cut: your text is still in the box."
         )
-        return Live(request, settings, seed, request.prompt, (), problem, (), refused)
+        return Live(request, settings, seed, request.prompt, (), too_long, (), refused)
     dropped = tuple(
         dict.fromkeys(
             visible(character) for character, _ in model.tokenizer.unrepresentable(request.prompt)
