@@ -51,7 +51,8 @@ WORDS = (
     "Each session has its own prompt and acts every 4 s; alone, one person does the same. Under "
     "“passes each” stands how often the model was run per action, readings through the LM head "
     "alone and the pass in which answers are written not counted; under “CPU each” what the "
-    "server computed per action, all cores together."
+    "server computed per action, all cores together. At the first pages this counts the sliders "
+    "in, which the others move meanwhile."
 )
 Action = Callable[[], Awaitable["float | list[float]"]]
 
