@@ -46,6 +46,7 @@ class Store:
         """Make an empty store of `limit` bytes."""
         self.limit = limit
         self._bytes = 0
+        self._forgotten = 0
         self._kept: OrderedDict[Key, tuple[Any, int]] = OrderedDict()
         self._in_work: dict[Key, threading.Lock] = {}
         self._looks_at: WeakKeyDictionary[Looker, deque[Key]] = WeakKeyDictionary()
@@ -70,6 +71,7 @@ class Store:
             if key in self._kept:
                 return cast("R", self._again(key))
             turn = self._in_work.setdefault(key, threading.Lock())
+            forgotten = self._forgotten
         with turn:
             with self._lock:
                 if key in self._kept:  # while this one waited
@@ -78,9 +80,8 @@ class Store:
                 result = work_out()
                 size = size_of(result)
                 with self._lock:
-                    self._kept[key] = result, size
-                    self._bytes += size
-                    self._make_room()
+                    if self._forgotten == forgotten:  # else its model may have been let go
+                        self._keep(key, result, size)
             finally:
                 with self._lock:
                     self._in_work.pop(key, None)
@@ -89,12 +90,20 @@ class Store:
     def forget(self, source: str | None = None) -> None:
         """Throw away what was worked out with a model; everything without `source`."""
         with self._lock:
+            self._forgotten += 1
             for key in [key for key in self._kept if source is None or key[1] == source]:
                 self._drop(key)
 
     def _again(self, key: Key) -> Any:
         self._kept.move_to_end(key)
         return self._kept[key][0]
+
+    def _keep(self, key: Key, result: Any, size: int) -> None:
+        if key in self._kept:
+            self._drop(key)
+        self._kept[key] = result, size
+        self._bytes += size
+        self._make_room()
 
     def _make_room(self) -> None:
         """Drop the least lately used, first of what no session looks at, until the rest fits."""

@@ -116,6 +116,17 @@ def test_a_model_that_goes_takes_its_results_along():
     assert store.nbytes == 0
 
 
+def test_what_was_in_work_when_its_model_went_is_not_kept():
+    store = Store(3_000)
+
+    def while_the_model_goes() -> np.ndarray:
+        store.forget("m")
+        return floats(1)
+
+    store.get(("f", "m"), while_the_model_goes)
+    assert store.nbytes == 0
+
+
 def test_sizes_count_each_array_once_and_never_the_model():
     both = floats(1_000)
     size = size_of({"x": Two(both, [both, floats(500)])})
