@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from engine.basics.errors import EngineError
+from engine.basics.results import Result
 
 if TYPE_CHECKING:
     from engine.classroom.scoring import Score
@@ -46,7 +47,7 @@ class RefusedError(EngineError):
 
 
 @dataclass(frozen=True)
-class View:
+class View(Result):
     """What the teacher's page shows: its address, and the little that no address carries."""
 
     stage: str
@@ -64,7 +65,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Place:
+class Place(Result):
     """The place in a text whose next token is guessed."""
 
     source: str
@@ -76,7 +77,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Question:
+class Question(Result):
     """What the class is asked: for the next word, or to choose."""
 
     text: str
@@ -92,7 +93,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Result):
     """One student's last answer in a round."""
 
     member: int
@@ -104,7 +105,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Round:
+class Round(Result):
     """One question and how far it is."""
 
     number: int
@@ -120,7 +121,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Member:
+class Member(Result):
     """One student, as the teacher sees the list."""
 
     number: int
@@ -130,7 +131,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class RoomState:
+class RoomState(Result):
     """All that one screen may know of its room now."""
 
     code: str
