@@ -20,6 +20,15 @@ from components.kit.text import counted, markdown, quoted, visible
 from components.kit.text import plotly as escape
 from components.link import keys, widgets
 from components.link.changes import change
+from engine.observe.edits import (
+    Edit,
+    KnockOutAttention,
+    KnockOutHead,
+    KnockOutMlp,
+    PositionOff,
+    ReplaceEmbedding,
+    write_edits,
+)
 
 if TYPE_CHECKING:
     from engine.interpret.knockout import Difference
@@ -32,26 +41,25 @@ SHOWN = 7
 
 @dataclass(frozen=True)
 class Choice:
-    """An edit that a button offers."""
+    """Edits that a button offers."""
 
     label: str
-    code: str
-    """As the link carries it."""
+    edits: tuple[Edit, ...]
     help: str | None = None
     prompt: str | None = None
     """The prompt that it belongs to; None: whatever stands there."""
 
 
-def add(code: str) -> None:
-    """Put one more edit into the text; for callbacks."""
+def add(*edits: Edit) -> None:
+    """Put edits into the text that the link carries; for callbacks."""
     codes = str(st.session_state.get(keys.EDITS) or "").split()
-    if code not in codes:
-        st.session_state[keys.EDITS] = " ".join([*codes, code])
+    codes += [code for code in map(_code, edits) if code not in codes]
+    st.session_state[keys.EDITS] = " ".join(codes)
 
 
-def only(code: str) -> None:
-    """Make an edit the only one; for callbacks."""
-    st.session_state[keys.EDITS] = code
+def only(*edits: Edit) -> None:
+    """Make edits the only ones; for callbacks."""
+    st.session_state[keys.EDITS] = write_edits(edits)
 
 
 def restore() -> None:
@@ -59,10 +67,15 @@ def restore() -> None:
     st.session_state[keys.EDITS] = ""
 
 
-def remove(code: str) -> None:
+def remove(edit: Edit) -> None:
     """Take one edit back; for callbacks."""
     codes = str(st.session_state.get(keys.EDITS) or "").split()
-    st.session_state[keys.EDITS] = " ".join(other for other in codes if other != code)
+    st.session_state[keys.EDITS] = " ".join(code for code in codes if code != _code(edit))
+
+
+def _code(edit: Edit) -> str:
+    """Return an edit as the link carries it."""
+    return write_edits([edit])
 
 
 def controls(choices: Sequence[Choice], presets: Sequence[Choice]) -> None:
@@ -80,7 +93,7 @@ def controls(choices: Sequence[Choice], presets: Sequence[Choice]) -> None:
                 key=f"take_{number}",
                 help=choice.help,
                 on_click=add,
-                args=(choice.code,),
+                args=choice.edits,
             )
         st.menu_button(
             "Try one of these",
@@ -96,9 +109,10 @@ def _use_example(presets: Sequence[Choice]) -> None:
     label = st.session_state.get(EXAMPLE)
     for preset in presets:
         if preset.label == label and preset.prompt is None:
-            only(preset.code)
+            only(*preset.edits)
         elif preset.label == label:
-            values = {keys.PROMPT: preset.prompt, keys.CHAT: False, keys.EDITS: preset.code}
+            text = write_edits(preset.edits)
+            values = {keys.PROMPT: preset.prompt, keys.CHAT: False, keys.EDITS: text}
             change(f"The prompt is now “{preset.prompt}”, {preset.label}.", values)
 
 
@@ -115,20 +129,20 @@ def edits_text() -> str:
         )
 
 
-def taken_away(listed: Sequence[tuple[str, str]]) -> None:
+def taken_away(listed: Sequence[tuple[Edit, str]]) -> None:
     """Draw every edit in words, with a button that takes it back.
 
     Args:
-        listed: the code of each edit, and what it does, as Markdown.
+        listed: each edit, and what it does, as Markdown.
     """
-    for code, words in listed:
+    for edit, words in listed:
         st.button(
             words,
-            key=f"back_{code}",
+            key=f"back_{_code(edit)}",
             icon=":material/close:",
             help="Take this back",
             on_click=remove,
-            args=(code,),
+            args=(edit,),
         )
     st.button(
         "Restore all",
@@ -289,39 +303,40 @@ def lens_figure(found: Difference, bytes_of: BytesOf) -> go.Figure:
     )
 
 
-def in_words(code: str, pieces: Sequence[bytes], bytes_of: BytesOf) -> str:
+def in_words(edit: Edit, pieces: Sequence[bytes], bytes_of: BytesOf) -> str:
     """Say what an edit does, as Markdown.
 
     Args:
-        code: a valid code.
+        edit: an edit of this prompt.
         pieces: the prompt's tokens.
         bytes_of: gives a token's bytes.
     """
-    if code == "p":
-        return "every token claims to be the first"
-    kind, rest = code[0], code[1:]
-    if kind == "h":
-        layer, head = rest.split(".")
-        return f"head {head} of layer {layer} adds nothing"
-    if kind == "e":
-        position, token = (int(part) for part in rest.split(":"))
-        old, new = (
-            markdown(visible(piece, limit=20)) for piece in (pieces[position], bytes_of(token))
-        )
-        return f"token {position + 1}, {old}, gets the embedding of {new}"
-    part = "attention" if kind == "a" else "feed-forward network"
-    return f"the {part} of layer {rest} adds nothing"
+    match edit:
+        case KnockOutHead(layer, head):
+            return f"head {head} of layer {layer} adds nothing"
+        case KnockOutAttention(layer):
+            return f"the attention of layer {layer} adds nothing"
+        case KnockOutMlp(layer):
+            return f"the feed-forward network of layer {layer} adds nothing"
+        case PositionOff():
+            return "every token claims to be the first"
+        case ReplaceEmbedding(position, token):
+            old, new = (
+                markdown(visible(piece, limit=20)) for piece in (pieces[position], bytes_of(token))
+            )
+            return f"token {position + 1}, {old}, gets the embedding of {new}"
 
 
-def without(code: str) -> str:
+def without(edit: Edit) -> str:
     """Begin a sentence on what an edit does, plain: “Without head 4 of layer 23”."""
-    if code == "p":
-        return "Without position"
-    kind, rest = code[0], code[1:]
-    if kind == "h":
-        layer, head = rest.split(".")
-        return f"Without head {head} of layer {layer}"
-    if kind == "e":
-        return f"With another word as token {int(rest.split(':')[0]) + 1}"
-    part = "attention" if kind == "a" else "the feed-forward network"
-    return f"Without {part} of layer {rest}"
+    match edit:
+        case KnockOutHead(layer, head):
+            return f"Without head {head} of layer {layer}"
+        case KnockOutAttention(layer):
+            return f"Without attention of layer {layer}"
+        case KnockOutMlp(layer):
+            return f"Without the feed-forward network of layer {layer}"
+        case PositionOff():
+            return "Without position"
+        case ReplaceEmbedding(position):
+            return f"With another word as token {position + 1}"

@@ -19,9 +19,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from engine.basics.errors import EngineError, check_index
-from engine.network.architecture import Architecture
+
+if TYPE_CHECKING:
+    from engine.network.architecture import Architecture
 
 
 @dataclass(frozen=True)

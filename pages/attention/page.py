@@ -14,6 +14,7 @@ from components.kit.show import chart
 from components.kit.tasks import Task
 from components.link import keys
 from engine.attention import patterns
+from engine.observe.edits import KnockOutHead
 from pages.attention import cache_view, guess, head_view
 from pages.attention.head_view import Place
 from pages.frame import frame, results
@@ -107,7 +108,7 @@ def tasks() -> list[Task]:
     pattern = trace.pattern(place.layer)[place.head]
     found = depth.tasks(pattern, place.token, shares, place=(place.layer, place.head))
     place_away = {keys.ATTENTION_PART: controls.AWAY}
-    away = knockout.task(live, part="h", bits=0.3, text=depth.AWAY_TASK, place=place_away)
+    away = knockout.task(live, part=KnockOutHead, bits=0.3, text=depth.AWAY_TASK, place=place_away)
     return [*found, away]
 
 

@@ -14,6 +14,7 @@ from components.kit.show import chart
 from components.kit.tasks import Task
 from components.link import keys
 from engine.model.weights import DEFAULT
+from engine.observe.edits import KnockOutMlp
 from pages.feed_forward import answer_view, guess
 from pages.frame import frame, results
 from pages.interpret import knockout
@@ -142,7 +143,7 @@ def tasks() -> list[Task]:
     run = feed_forward.token_neurons(trace, layer, token)
     found = depth.tasks(run, norms, layer, token)
     there = {keys.FEED_FORWARD_PART: feed_forward_view.AWAY}
-    away = knockout.task(live, part="m", bits=10.0, text=depth.AWAY_TASK, place=there)
+    away = knockout.task(live, part=KnockOutMlp, bits=10.0, text=depth.AWAY_TASK, place=there)
     return [*found, away]
 
 

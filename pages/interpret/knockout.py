@@ -15,12 +15,20 @@ from components.kit.tasks import Task
 from components.kit.text import markdown, quoted, visible
 from components.link import check, keys
 from engine.model.weights import DEFAULT
+from engine.observe.edits import (
+    Edit,
+    KnockOutAttention,
+    KnockOutHead,
+    KnockOutMlp,
+    PositionOff,
+    ReplaceEmbedding,
+    read_edits,
+)
 from pages.frame import results
 from pages.interpret import sweep
 
 if TYPE_CHECKING:
     from engine.attention.patterns import HeadScores
-    from engine.observe.edits import Edit
     from pages.frame.live import Live
 
 REPLACEMENT = "replacement"
@@ -39,25 +47,21 @@ def show(live: Live, scores: HeadScores) -> None:
         live: the prompt; layer, head and token are those of the selection.
         scores: of the heads, to find an induction head for the presets.
     """
-    from engine.observe.edits import write_edits
-
     bytes_of = live.model.tokenizer.bytes_of
     knockout.controls(_choices(live), _presets(live, scores))
     picture = st.container(key="main_picture", gap="xsmall")
     with st.container(horizontal=True, vertical_alignment="center", key="edit_row"):
-        text = knockout.edits_text()
-        edits = _read(live, text)
-        codes = write_edits(edits).split()
+        edits = _read(live, knockout.edits_text())
         pieces = [token.data for token in live.tokens]
-        words = [(code, knockout.in_words(code, pieces, bytes_of)) for code in codes]
+        words = [(edit, knockout.in_words(edit, pieces, bytes_of)) for edit in edits]
         knockout.taken_away(words)
-    shown, changed = edits, " and ".join(knockout.without(code) for code in codes)
+    shown, changed = edits, " and ".join(map(knockout.without, edits))
     if not edits:
         layer, head = sweep.head_that_matters(live)
-        shown, _ = _parsed(live, f"h{layer}.{head}")
+        shown = (KnockOutHead(layer, head),)
         changed = f"For example without head {head} of layer {layer}"
-    elif len(codes) > 1:
-        changed = f"With {len(codes)} changes"
+    elif len(edits) > 1:
+        changed = f"With {len(edits)} changes"
     with picture:
         with st.spinner("Running the changed model once …"):
             found = results.difference(live.model.source, live.ids, shown)
@@ -80,24 +84,22 @@ def show(live: Live, scores: HeadScores) -> None:
     _replacement(live)
 
 
-def task(live: Live, *, part: str, bits: float, text: str, place: Mapping[str, str]) -> Task:
+def task(live: Live, *, part: type[Edit], bits: float, text: str, place: Mapping[str, str]) -> Task:
     """Return a task that asks for one telling edit: its text, whether it is done, and where.
 
     Args:
         live: the prompt.
-        part: how the code of the one edit must begin: `h` for a head, `m` for a feed-forward
-            network.
+        part: the kind of the one edit, such as `KnockOutHead`.
         bits: the KL divergence that is to be reached.
         text: what to do, as Markdown.
         place: where the page takes parts away.
     """
     hint = "The picture of all heads says which ones matter; the examples name a few more parts."
-    codes = check.text(keys.EDITS)
-    edits, _ = _parsed(live, codes)
+    edits, _ = _parsed(live, check.text(keys.EDITS))
     if not edits:
         return Task(text, False, "Nothing is taken away.", hint, place)
     found = results.difference(live.model.source, live.ids, edits)
-    done = len(edits) == 1 and codes.strip().startswith(part) and found.kl >= bits
+    done = len(edits) == 1 and isinstance(edits[0], part) and found.kl >= bits
     now = f"Taken away: {len(edits)}; the answer is {found.kl:.2f} bits off."
     return Task(text, done, now, hint, place)
 
@@ -106,13 +108,15 @@ def _choices(live: Live) -> list[knockout.Choice]:
     """Return the edits of what is selected."""
     layer, head = (st.session_state.get(key, 0) for key in (keys.LAYER, keys.HEAD))
     choices = [
-        knockout.Choice(f"head {head} of layer {layer}", f"h{layer}.{head}"),
-        knockout.Choice(f"attention of layer {layer}", f"a{layer}"),
-        knockout.Choice(f"feed-forward of layer {layer}", f"m{layer}"),
+        knockout.Choice(f"head {head} of layer {layer}", (KnockOutHead(layer, head),)),
+        knockout.Choice(f"attention of layer {layer}", (KnockOutAttention(layer),)),
+        knockout.Choice(f"feed-forward of layer {layer}", (KnockOutMlp(layer),)),
     ]
     if live.model.architecture.positions != "none":
         choices.append(
-            knockout.Choice("position", "p", "Every token claims to be the first; the mask stays.")
+            knockout.Choice(
+                "position", (PositionOff(),), "Every token claims to be the first; the mask stays."
+            )
         )
     return choices
 
@@ -123,7 +127,7 @@ def _presets(live: Live, scores: HeadScores) -> list[knockout.Choice]:
     if live.model.source == DEFAULT:
         presets += [
             knockout.Choice(
-                f"without head {head} of layer {layer}", f"h{layer}.{head}", prompt=FACT
+                f"without head {head} of layer {layer}", (KnockOutHead(layer, head),), prompt=FACT
             )
             for layer, head in FACT_HEADS
         ]
@@ -133,7 +137,7 @@ def _presets(live: Live, scores: HeadScores) -> list[knockout.Choice]:
         presets.append(
             knockout.Choice(
                 f"The strongest induction head: layer {layer}, head {head}",
-                f"h{layer}.{head}",
+                (KnockOutHead(layer, head),),
                 "It reads what followed the same token before, so it helps to repeat.",
             )
         )
@@ -142,21 +146,25 @@ def _presets(live: Live, scores: HeadScores) -> list[knockout.Choice]:
         presets.append(
             knockout.Choice(
                 "The four strongest induction heads",
-                " ".join(f"h{layer}.{head}" for layer, head in places),
+                tuple(KnockOutHead(*place) for place in places),
                 "One head's work is often done by others too; take several.",
             )
         )
     norms = results.residual_norms(live.model.source, live.ids)
     jump = int(norms.mlp_out.max(axis=1).argmax())
     presets += [
-        knockout.Choice("Attention of layer 0", "a0", "The first reading of the neighbours."),
+        knockout.Choice(
+            "Attention of layer 0", (KnockOutAttention(0),), "The first reading of the neighbours."
+        ),
         knockout.Choice(
             f"The feed-forward network that adds the longest vector: layer {jump}",
-            f"m{jump}",
+            (KnockOutMlp(jump),),
             "It makes the first token the place where attention rests.",
         ),
-        knockout.Choice("The feed-forward network of layer 0", "m0"),
-        knockout.Choice("Position", "p", "The order of the tokens is known from the mask alone."),
+        knockout.Choice("The feed-forward network of layer 0", (KnockOutMlp(0),)),
+        knockout.Choice(
+            "Position", (PositionOff(),), "The order of the tokens is known from the mask alone."
+        ),
     ]
     return presets
 
@@ -170,7 +178,7 @@ def _replacement(live: Live) -> None:
         typed = str(st.session_state.get(REPLACEMENT) or "")
         found = live.model.tokenizer.after("", typed)
         if found:
-            knockout.add(f"e{token}:{found[0].id}")
+            knockout.add(ReplaceEmbedding(token, found[0].id))
 
     with st.container(horizontal=True, vertical_alignment="bottom", key="replace_row"):
         typed = st.text_input(
@@ -193,8 +201,6 @@ def _replacement(live: Live) -> None:
 
 def _parsed(live: Live, text: str) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
     """Return the edits of the text, and what can't be read."""
-    from engine.observe.edits import read_edits
-
     edits, problems = read_edits(text, live.model.architecture, len(live.ids))
     return tuple(edits), tuple(problems)
 

@@ -16,6 +16,7 @@ from components.kit.text import markdown, quoted, visible
 from components.link import keys
 from components.link.selection import pick
 from engine.model.weights import DEFAULT
+from engine.observe.edits import KnockOutHead
 from pages.frame import job, results
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _panel(live: Live) -> None:
 def _take(place: tuple[int, int]) -> None:
     """Take a head away and choose it; for callbacks."""
     st.session_state[keys.LAYER], st.session_state[keys.HEAD] = place
-    knockout.only(f"h{place[0]}.{place[1]}")
+    knockout.only(KnockOutHead(*place))
     st.session_state[CHOSEN] = True
 
 

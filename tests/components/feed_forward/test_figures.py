@@ -16,6 +16,7 @@ from components.kit import theme
 from components.kit.figure import payload
 from components.kv_cache import pictures, sharing
 from components.shell.example_prompts import DEFAULT_PROMPT
+from engine.observe import edits
 
 LONG = 256
 PIECES = [b" tok"] * LONG
@@ -200,17 +201,17 @@ def test_a_table_of_cache_sizes_keeps_every_byte_of_a_token():
 
 
 @pytest.mark.parametrize(
-    ("code", "words"),
+    ("edit", "words"),
     [
-        ("h9.4", "head 4 of layer 9 adds nothing"),
-        ("a0", "the attention of layer 0 adds nothing"),
-        ("m11", "the feed-forward network of layer 11 adds nothing"),
-        ("p", "every token claims to be the first"),
-        ("e1:7", r"token 2, ·b, gets the embedding of \<i\>"),
+        (edits.KnockOutHead(9, 4), "head 4 of layer 9 adds nothing"),
+        (edits.KnockOutAttention(0), "the attention of layer 0 adds nothing"),
+        (edits.KnockOutMlp(11), "the feed-forward network of layer 11 adds nothing"),
+        (edits.PositionOff(), "every token claims to be the first"),
+        (edits.ReplaceEmbedding(1, 7), r"token 2, ·b, gets the embedding of \<i\>"),
     ],
 )
-def test_edits_in_words(code, words):
-    assert knockout.in_words(code, [b"a", b" b"], lambda _: b"<i>") == words
+def test_edits_in_words(edit, words):
+    assert knockout.in_words(edit, [b"a", b" b"], lambda _: b"<i>") == words
 
 
 def test_rank_arrows():
