@@ -10,7 +10,7 @@ from components.guardrails import view
 from components.guardrails.scenario import wrongly_refused
 from components.kit.layout import side_by_side
 from components.kit.tasks import Task
-from components.kit.text import markdown, readable, visible
+from components.kit.text import counted, markdown, readable, visible
 from components.link import keys, widgets
 from engine.guardrails import filters
 from engine.guardrails.ban import spellings
@@ -97,7 +97,9 @@ def special_tokens(live: Live, now: Scenario) -> None:
         for column, (control, ids) in zip(columns, ways.items(), strict=True):
             with column:
                 st.markdown("**Read as control tokens**" if control else "**Read as plain text**")
-                st.caption(f"{len(ids)} tokens, {special[control]} of them control tokens.")
+                st.caption(
+                    f"{counted(len(ids), 'token')}, {special[control]} of them control tokens."
+                )
                 answers.show_answer(live, "none", ids, now, asked=asked)
 
 
